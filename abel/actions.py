@@ -1,0 +1,334 @@
+"""The action space: one table of operations, the terms they take, and which of them are legal.
+
+Legality is decided from sizes and from numeric samples (`abel.numeric`), without building the
+successor, and afresh in every state. An action is illegal if it changes nothing, if lhs - rhs
+would be undefined or no longer depend on x, if it could lose a root, or if the result could pass a
+size limit.
+"""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sympy import Add, Expr, acos, asin, atan, cos, exp, latex, sin, sstr, tan
+
+from abel.cov import can_relabel
+from abel.equation import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    X,
+    has_x,
+    integer_bits,
+    num_nodes,
+    remember,
+    subterms,
+)  # fmt: skip
+from abel.numeric import (
+    LARGEST,
+    TOLERANCE,
+    Values,
+    depends_on_x,
+    finite,
+    is_zero,
+    loses_root,
+    values,
+)
+from abel.rewrite import (
+    call,
+    collect,
+    collectable,
+    difference,
+    expand,
+    expandable,
+    grows_past,
+    has_exponential,
+    has_root,
+    logarithm,
+    negate,
+    power,
+    product,
+    root,
+    undo,
+)  # fmt: skip
+
+MAX_NODES = 200
+MAX_BITS = 256
+
+
+class Facts(NamedTuple):
+    """What legality asks about a term, gathered once."""
+
+    nodes: int
+    has_x: bool
+    zero: bool
+    bits: int
+    values: Values
+
+
+@remember
+def facts(term: Expr) -> Facts:
+    return Facts(num_nodes(term), has_x(term), is_zero(term), integer_bits(term), values(term))
+
+
+class Sides(NamedTuple):
+    """The two sides of a state, with what legality asks about them again and again."""
+
+    lhs: Expr
+    rhs: Expr
+    left: Values
+    right: Values
+    gap: list[complex]  # lhs - rhs at the sample points
+    size: list[float]  # |lhs| + |rhs| there
+    room: int  # nodes that a step may still bring
+
+    @classmethod
+    def of(cls, lhs: Expr, rhs: Expr) -> Sides:
+        left, right = values(lhs), values(rhs)
+        gap = [v - w for v, w in zip(left, right)]
+        size = [abs(v) + abs(w) for v, w in zip(left, right)]
+        room = MAX_NODES - num_nodes(lhs) - num_nodes(rhs) - 6
+        return cls(lhs, rhs, left, right, gap, size, room)
+
+
+class Action(NamedTuple):
+    """An operation and, if it takes one, its term."""
+
+    op: str
+    term: Expr | None = None
+
+    def __str__(self) -> str:
+        return self.op if self.term is None else f"{self.op} {sstr(self.term)}"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row of the table: adding an operation is adding a row.
+
+    `apply` maps the two sides (and the term) to the new sides; macroactions, which also push a
+    transform, have none and are applied by the environment. `flag` names the `EnvConfig` field
+    that switches it on.
+    """
+
+    name: str
+    takes_term: bool
+    legal: Callable[..., bool]
+    apply: Callable[..., tuple[Expr, Expr]] | None
+    text: str
+    latex: str
+    flag: str | None = None
+
+
+# ---- Operations with a term ----
+
+
+def add_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
+    return 2 * facts.nodes <= sides.room
+
+
+def subtract_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
+    # Taking the left side from itself when the right is 0 only turns signs: that is mul -1.
+    return 2 * facts.nodes <= sides.room and not (sides.rhs is ZERO and term == sides.lhs)
+
+
+def multiply_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
+    return scaling_is_legal(sides, term, facts, inverse=False)
+
+
+def divide_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
+    return scaling_is_legal(sides, term, facts, inverse=True)
+
+
+def scaling_is_legal(sides: Sides, term: Expr, facts: Facts, inverse: bool) -> bool:
+    """Whether both sides may be multiplied, or divided if `inverse`, by `term`."""
+    if 2 * facts.nodes > sides.room or facts.zero or facts.bits > MAX_BITS:
+        return False
+    if term is ONE or term is MINUS_ONE:  # no change, and an operation of its own
+        return False
+    if not facts.has_x:
+        return True
+    f, g, h = facts.values
+    if inverse:
+        if not (f and g and h):
+            return False
+        f, g, h = 1 / f, 1 / g, 1 / h
+    scale = sides.size[0] * abs(f) + sides.size[1] * abs(g)
+    if not scale + sides.size[2] * abs(h) < LARGEST:
+        return False
+    if abs(sides.gap[0] * f - sides.gap[1] * g) <= TOLERANCE * scale:  # x would cancel
+        return False
+    return not loses_root(sides.lhs, sides.rhs, term, inverse)
+
+
+def reciprocal(term: Expr) -> Expr:
+    return power(term, MINUS_ONE)
+
+
+# ---- Operations on both sides ----
+
+
+def both(function: Callable[[Expr], Expr]) -> Callable[[Expr, Expr], tuple[Expr, Expr]]:
+    return lambda lhs, rhs: (function(lhs), function(rhs))
+
+
+def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Callable | None):
+    """Legality of applying a function to both sides.
+
+    `sample` is the function on complex numbers. It shows whether x stays in the equation, but for
+    a side that the function undoes on whatever branch (`cancels`): x**2 = (x + 1)**2 would become
+    x = x + 1.
+    """
+
+    def legal(sides: Sides) -> bool:
+        lhs, rhs, left, right = sides[:4]
+        if sides.room < 0 or (
+            name == "square" and max(integer_bits(lhs), integer_bits(rhs)) > MAX_BITS / 2
+        ):
+            return False
+        if name == "log" and is_zero(rhs):
+            return False
+        if cancels is not None and has_x(rhs) and (cancels(lhs) or cancels(rhs)):
+            return is_solvable(*apply(lhs, rhs))
+        try:
+            left, right = [*map(sample, left)], [*map(sample, right)]
+            return finite(left) and finite(right) and depends_on_x(left, right)
+        except (OverflowError, ValueError, ZeroDivisionError):
+            return False
+
+    return legal
+
+
+# ---- Rewriting ----
+
+
+def expand_is_legal(sides: Sides) -> bool:
+    return any(map(expandable, sides[:2])) and not any(grows_past(s, MAX_NODES) for s in sides[:2])
+
+
+def collect_is_legal(sides: Sides) -> bool:
+    return any(map(collectable, sides[:2]))
+
+
+def negate_is_legal(sides: Sides) -> bool:
+    return sides.room >= 0
+
+
+def term_rows() -> list[Operation]:
+    return [
+        Operation("add", True, add_is_legal,
+                  lambda lhs, rhs, t: (Add(lhs, t), Add(rhs, t)), "add {}", "+ {}"),
+        Operation("sub", True, subtract_is_legal,
+                  lambda lhs, rhs, t: (difference(lhs, t), difference(rhs, t)),
+                  "subtract {}", "- {}"),
+        Operation("mul", True, multiply_is_legal,
+                  lambda lhs, rhs, t: (product(lhs, t), product(rhs, t)),
+                  "multiply by {}", r"\cdot {}"),
+        Operation("div", True, divide_is_legal,
+                  lambda lhs, rhs, t: (product(lhs, reciprocal(t)), product(rhs, reciprocal(t))),
+                  "divide by {}", r"\div {}"),
+    ]  # fmt: skip
+
+
+def function_row(
+    name: str, sample: Callable, function: Callable, text: str, tex: str,
+    cancels: Callable | None = None, flag: str | None = None,
+) -> Operation:  # fmt: skip
+    apply = both(function)
+    legal = function_is_legal(name, sample, apply, cancels)
+    return Operation(name, False, legal, apply, text, tex, flag)
+
+
+OPERATIONS: dict[str, Operation] = {
+    row.name: row
+    for row in [
+        *term_rows(),
+        function_row("square", lambda v: v * v, lambda s: power(s, ONE + ONE),
+                     "square both sides", r"(\cdot)^2"),
+        function_row("sqrt", cmath.sqrt, lambda s: root(s, 2),
+                     "take the square root", r"\sqrt{\cdot}", lambda s: has_root(s, 2)),
+        function_row("cbrt", lambda v: v ** (1 / 3), lambda s: root(s, 3),
+                     "take the cube root", r"\sqrt[3]{\cdot}", lambda s: has_root(s, 3), "cbrt"),
+        function_row("exp", cmath.exp, lambda s: call(exp, s), "take exp of both sides", r"\exp"),
+        function_row("log", cmath.log, logarithm,
+                     "take log of both sides", r"\log", has_exponential),
+        function_row("sin", cmath.sin, lambda s: call(sin, s), "take sin of both sides", r"\sin"),
+        function_row("cos", cmath.cos, lambda s: call(cos, s), "take cos of both sides", r"\cos"),
+        function_row("asin", cmath.asin, lambda s: undo(asin, s),
+                     "take asin of both sides", r"\arcsin", lambda s: isinstance(s, sin)),
+        function_row("acos", cmath.acos, lambda s: undo(acos, s),
+                     "take acos of both sides", r"\arccos", lambda s: isinstance(s, cos)),
+        function_row("tan", cmath.tan, lambda s: call(tan, s),
+                     "take tan of both sides", r"\tan", None, "tan"),
+        function_row("atan", cmath.atan, lambda s: undo(atan, s),
+                     "take atan of both sides", r"\arctan", lambda s: isinstance(s, tan), "tan"),
+        Operation("expand", False, expand_is_legal, both(expand), "expand", r"\text{expand}"),
+        Operation("collect", False, collect_is_legal, both(collect),
+                  "collect x", r"\text{collect } x"),
+        Operation("mul -1", False, negate_is_legal, both(negate), "multiply by -1", r"\cdot (-1)"),
+        Operation("relabel", False, lambda sides: can_relabel(*sides[:2]), None,
+                  "relabel constants", r"\text{relabel}", "relabel"),
+        Operation("cov", False, lambda sides: True, None,
+                  "change variables", r"\text{change variables}", "cov"),
+    ]
+}  # fmt: skip
+
+
+# ---- Terms ----
+
+
+def terms_of(lhs: Expr, rhs: Expr, blocks: bool) -> list[Expr]:
+    found = dict.fromkeys(subterms(lhs, blocks) + subterms(rhs, blocks))
+    return [term for term in found if term is not ZERO]
+
+
+def legal_actions(
+    lhs: Expr, rhs: Expr, operations: tuple[Operation, ...], blocks: bool
+) -> list[Action]:
+    """Every legal action, operations in table order, each with its terms in preorder."""
+    sides = Sides.of(lhs, rhs)
+    terms = [(term, facts(term)) for term in terms_of(lhs, rhs, blocks)]
+    actions: list[Action] = []
+    for row in operations:
+        if row.takes_term:
+            legal, name = row.legal, row.name
+            actions += [Action(name, term) for term, about in terms if legal(sides, term, about)]
+        elif row.legal(sides):
+            actions.append(Action(row.name))
+    return actions
+
+
+def settle(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr]:
+    """The unknown stands on the left: sides swap if x is only on the right."""
+    return (rhs, lhs) if has_x(rhs) and not has_x(lhs) else (lhs, rhs)
+
+
+def apply(action: Action, lhs: Expr, rhs: Expr) -> tuple[Expr, Expr]:
+    """The sides after an action that is not a macroaction."""
+    row = OPERATIONS[action.op]
+    sides = row.apply(lhs, rhs, action.term) if row.takes_term else row.apply(lhs, rhs)
+    return settle(*sides)
+
+
+def is_solvable(lhs: Expr, rhs: Expr) -> bool:
+    """Whether lhs - rhs is finite at the sample points and depends on x."""
+    left, right = values(lhs), values(rhs)
+    return finite(left) and finite(right) and depends_on_x(left, right)
+
+
+def solved_form(lhs: Expr, rhs: Expr) -> bool:
+    return lhs == X and not has_x(rhs)
+
+
+def describe(action: Action, as_latex: bool = False) -> str:
+    """What the action does, as a person would say or write it."""
+    row = OPERATIONS[action.op]
+    template = row.latex if as_latex else row.text
+    if action.term is None:
+        return template
+    term = latex(action.term) if as_latex else sstr(action.term)
+    if isinstance(action.term, Add) and as_latex:
+        term = rf"\left({term}\right)"
+    return template.replace("{}", term)

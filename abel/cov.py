@@ -1,0 +1,206 @@
+"""Transforms of an equation, and how a root is carried back through them.
+
+A state keeps the transforms that led to it in one tuple. A root of the current equation becomes a
+root of the original one by undoing them in reverse order, each simultaneously: relabel before or
+after a change of variables, at any depth, comes out exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from sympy import Add, Expr, Mul, Number, Pow, Rational, Symbol, exp, log
+
+from abel.equation import (
+    MINUS_ONE,
+    ZERO,
+    Label,
+    X,
+    free_part,
+    has_x,
+    ordered_args,
+    remember,
+    split_factor,
+)
+from abel.numeric import is_zero
+from abel.rewrite import (
+    coefficients,
+    difference,
+    expand,
+    grows_past,
+    negate,
+    polynomial,
+    power,
+    product,
+    rebuild,
+    replace,
+    shift,
+)  # fmt: skip
+
+# `e` would read like Euler's number.
+NAMES = [name for name in ascii_lowercase if name not in "ex"] + [f"c{n}" for n in range(1, 200)]
+MAX_DEGREE = 4
+
+# From the two sides of an equation to phi, where x := phi(x) brings it closer to a solution, or to
+# None.
+Generator = Callable[[Expr, Expr], Expr | None]
+
+
+@dataclass(frozen=True)
+class Relabel:
+    """Every label stands for the block of constants that it carries."""
+
+    labels: tuple[Label, ...]
+
+    def unwind(self, root: Expr) -> Expr:
+        return replace(root, {label: label.block for label in self.labels})
+
+    def __str__(self) -> str:
+        return ", ".join(f"{label} := {label.block}" for label in self.labels)
+
+
+@dataclass(frozen=True)
+class Substitute:
+    """The change of variables x := phi(x)."""
+
+    phi: Expr
+
+    def unwind(self, root: Expr) -> Expr:
+        return replace(self.phi, {X: root})
+
+    def __str__(self) -> str:
+        return f"x := {self.phi}"
+
+
+Transform = Relabel | Substitute
+
+
+def unwind(stack: tuple[Transform, ...], root: Expr) -> Expr:
+    """A root of the current equation in the original variables."""
+    for transform in reversed(stack):
+        root = transform.unwind(root)
+    return root
+
+
+# ---- relabel ----
+
+
+def relabel(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, Relabel]:
+    """Give every maximal block of constants a letter, in order of appearance.
+
+    A block is a coefficient or a summand, never an exponent; numbers stay numbers; the negative of
+    a block becomes minus its letter.
+    """
+    letters = letters_for(lhs, rhs)
+
+    def rewrite(expr: Expr) -> Expr:
+        if not has_x(expr):
+            return letters.get(expr, expr)
+        if isinstance(expr, Add | Mul):
+            free = free_part(expr)
+            rest = [rewrite(arg) for arg in expr.args if has_x(arg)]
+            return rebuild(expr, [letters.get(free, free), *rest])
+        if isinstance(expr, Pow):
+            return power(*[rewrite(arg) if has_x(arg) else arg for arg in expr.args])
+        return rebuild(expr, [rewrite(arg) for arg in expr.args]) if expr.args else expr
+
+    labels = tuple(letter for letter in letters.values() if isinstance(letter, Label))
+    return rewrite(lhs), rewrite(rhs), Relabel(labels)
+
+
+def can_relabel(lhs: Expr, rhs: Expr) -> bool:
+    """Whether some block does not look yet as relabeling would make it look."""
+    return any(str(block) != str(letter) for block, letter in letters_for(lhs, rhs).items())
+
+
+def letters_for(lhs: Expr, rhs: Expr) -> dict[Expr, Expr]:
+    """What each block of constants becomes."""
+    taken = {symbol.name for symbol in unlabelled(lhs) | unlabelled(rhs)}
+    names = (name for name in NAMES if name not in taken)
+    letters: dict[Expr, Expr] = {}
+    for block in constant_blocks(lhs) + constant_blocks(rhs):
+        if block not in letters:
+            opposite = letters.get(negate(block))
+            letters[block] = Label(next(names), block) if opposite is None else negate(opposite)
+    return letters
+
+
+@remember
+def constant_blocks(expr: Expr) -> tuple[Expr, ...]:
+    """The blocks of constants in `expr` that relabel names, in order of appearance."""
+    if not has_x(expr):
+        return () if isinstance(expr, Number) else (expr,)
+    found = dict.fromkeys(constant_blocks(free_part(expr)) if isinstance(expr, Add | Mul) else ())
+    for arg in ordered_args(expr):
+        if has_x(arg):
+            found.update(dict.fromkeys(constant_blocks(arg)))
+    return tuple(found)
+
+
+@remember
+def unlabelled(expr: Expr) -> frozenset[Symbol]:
+    """Symbols of constant exponents and bases of powers, which keep their names."""
+    if not has_x(expr):
+        return frozenset()
+    if isinstance(expr, Pow):
+        kept = [arg.free_symbols if not has_x(arg) else unlabelled(arg) for arg in expr.args]
+    else:
+        kept = [unlabelled(arg) for arg in expr.args if has_x(arg)]
+    return frozenset().union(*kept)
+
+
+# ---- change of variables ----
+
+
+def propose(lhs: Expr, rhs: Expr) -> Expr | None:
+    """The paper's detector, read off the expanded lhs - rhs; None where it finds nothing.
+
+    A polynomial of degree 2 to 4 is depressed by x := x - b/(n*a); a*exp(k*x) + b*exp(-k*x) + c
+    becomes rational by x := log(x)/k.
+    """
+    side = difference(lhs, rhs)
+    if grows_past(side, 300):
+        return None
+    side = expand(side)
+    coeffs = coefficients(side)
+    if coeffs is None:
+        rate = exponential_rate(side)
+        return None if rate is None else product(log(X), power(rate, MINUS_ONE))
+    degree = len(coeffs) - 1
+    if not 2 <= degree <= MAX_DEGREE or is_zero(coeffs[-2]) or is_zero(coeffs[-1]):
+        return None
+    return Add(X, product(Rational(-1, degree), coeffs[-2], power(coeffs[-1], MINUS_ONE)))
+
+
+def exponential_rate(side: Expr) -> Expr | None:
+    """k if `side` is a*exp(k*x + m) + b*exp(-k*x + n) + c."""
+    rates: list[Expr] = []
+    for term in Add.make_args(side):
+        if has_x(term):
+            kernel = split_factor(term)[1]
+            linear = coefficients(expand(kernel.args[0])) if isinstance(kernel, exp) else None
+            if linear is None or len(linear) != 2:
+                return None
+            rates.append(linear[1])
+    rates = sorted(set(rates), key=lambda rate: (rate.could_extract_minus_sign(), str(rate)))
+    return rates[0] if len(rates) == 2 and is_zero(rates[0] + rates[1]) else None
+
+
+def change_variables(lhs: Expr, rhs: Expr, phi: Expr) -> tuple[Expr, Expr]:
+    """Both sides with x := phi(x), expanded."""
+    return substitute_side(lhs, phi), substitute_side(rhs, phi)
+
+
+def substitute_side(side: Expr, phi: Expr) -> Expr:
+    if not has_x(side):
+        return side
+    by = phi - X
+    coeffs = None if has_x(by) or grows_past(side, 300) else coefficients(expand(side))
+    if coeffs is not None:
+        # Exact binomials; a coefficient that vanishes must vanish, not linger as an unsimplified
+        # zero.
+        return polynomial([c if not is_zero(c) else ZERO for c in shift(coeffs, by)])
+    side = replace(side, {X: phi})
+    return side if grows_past(side, 300) else expand(side)

@@ -1,0 +1,153 @@
+"""An equation as a token tree for the network: one node per occurrence, in preorder, root `=`
+first.
+
+Three ways to show constants: `blocks` makes every maximal x-free part one opaque leaf; `raw` shows
+the whole tree with constants renamed by order of appearance; `letters` is the paper's, every
+letter its own token. In the first two the x-free part of a sum or product is one node, so a term
+that names it has a node to point at.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+from sympy import Add, E, Expr, I, Mul, Pow, Rational, Symbol, pi
+
+from abel.equation import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    X,
+    free_part,
+    has_x,
+    ordered_args,
+    remember,
+    subterms,
+)  # fmt: skip
+
+Constants = Literal["blocks", "raw", "letters"]
+Array = np.ndarray
+
+NUM_RENAMED = 16
+LARGEST_INTEGER = 12
+RATIONALS = ("1/2", "-1/2", "1/3", "-1/3", "2/3", "-2/3", "1/4", "-1/4", "3/2", "-3/2")
+LETTERS = tuple("abcdefghijklmnopqrstuvwyzABCDFGHJKLMNOPQRSTUVWXYZ")  # no x; E and I are numbers
+
+TOKENS = (
+    "<pad>", "=", "Add", "Mul", "Pow",
+    "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan",
+    "x", "<const>", "pi", "E", "I",
+    *map(str, range(-LARGEST_INTEGER, LARGEST_INTEGER + 1)), *RATIONALS,
+    "<integer>", "<-integer>", "<rational>", "<-rational>",
+    *(f"<constant {i}>" for i in range(NUM_RENAMED)), "<constant>",
+    *LETTERS, "<name>",
+)  # fmt: skip
+VOCAB = {token: index for index, token in enumerate(TOKENS)}
+ROLES = ("root", "lhs", "rhs", "summand", "factor", "base", "exponent", "argument")
+ROLE = {role: index for index, role in enumerate(ROLES)}
+RENAMED = [VOCAB[f"<constant {i}>"] for i in range(NUM_RENAMED)] + [VOCAB["<constant>"]]
+NUMBERS = {pi: VOCAB["pi"], E: VOCAB["E"], I: VOCAB["I"]}
+
+
+class Tree(NamedTuple):
+    """Nodes in preorder: `parents[0]` is -1, and every other parent comes before its children."""
+
+    tokens: Array  # [N] int16
+    roles: Array  # [N] int16
+    parents: Array  # [N] int16
+    node_of: dict[Expr, int]  # first node of every sub-expression that can be a term
+
+
+def encode(lhs: Expr, rhs: Expr, constants: Constants) -> Tree:
+    """The token tree of `lhs = rhs`."""
+    builder = TreeBuilder(constants)
+    builder.rows.append((VOCAB["="], ROLE["root"], -1))
+    builder.visit(lhs, ROLE["lhs"], 0)
+    builder.visit(rhs, ROLE["rhs"], 0)
+    columns = np.array(builder.rows, dtype=np.int16).T
+    return Tree(columns[0], columns[1], columns[2], builder.node_of)
+
+
+def preorder_ids(tree: Tree, length: int) -> Array:
+    """The paper's state vector: token ids in preorder, padded with 0 or cut at `length`."""
+    ids = np.zeros(length, dtype=np.int16)
+    ids[: len(tree.tokens)] = tree.tokens[:length]
+    return ids
+
+
+@remember
+def branches(
+    expr: Expr, constants: Constants
+) -> tuple[int, tuple[tuple[Expr, int], ...], tuple[Expr, ...]]:
+    """The token of an inner node, its children with their roles, and the terms that have no node.
+
+    The paper's tree has no node for the x-free part as a whole. In the others that part may hide a
+    term: SymPy distributes a number over a sum when the x-free factors of a product come together.
+    """
+    hidden: tuple[Expr, ...] = ()
+    if isinstance(expr, Pow):
+        children = zip(expr.args, ("base", "exponent"))
+    elif isinstance(expr, Add | Mul):
+        role, nothing = ("summand", ZERO) if isinstance(expr, Add) else ("factor", ONE)
+        args = ordered_args(expr)
+        if has_x(expr):
+            free = free_part(expr)
+            whole, apart = [free] * (free is not nothing), [arg for arg in args if not has_x(arg)]
+            if constants != "letters":
+                args, whole, apart = whole + [arg for arg in args if has_x(arg)], apart, whole
+            shown = {term for arg in apart for term in subterms(arg, False)}
+            hidden = tuple(t for arg in whole for t in subterms(arg, False) if t not in shown)
+        children = ((arg, role) for arg in args)
+    else:
+        children = ((arg, "argument") for arg in expr.args)
+    return VOCAB[type(expr).__name__], tuple((arg, ROLE[role]) for arg, role in children), hidden
+
+
+class TreeBuilder:
+    """Walks a tree once; what it meets first has the lower node and the lower constant."""
+
+    def __init__(self, constants: Constants) -> None:
+        self.constants = constants
+        self.rows: list[tuple[int, int, int]] = []
+        self.node_of: dict[Expr, int] = {}
+        self.renamed: dict[Symbol, int] = {}
+
+    def visit(self, expr: Expr, role: int, parent: int) -> None:
+        index = len(self.rows)
+        self.node_of.setdefault(expr, index)
+        if self.constants == "blocks" and not has_x(expr):
+            self.rows.append((block_token(expr, role), role, parent))
+            for term in subterms(expr, False):  # a term inside an opaque block points at the block
+                self.node_of.setdefault(term, index)
+        elif expr.args:
+            token, children, hidden = branches(expr, self.constants)
+            self.rows.append((token, role, parent))
+            for child, child_role in children:
+                self.visit(child, child_role, index)
+            for term in hidden:  # points at the x-free part, the first child, or at the whole
+                self.node_of.setdefault(term, index + (self.constants != "letters"))
+        elif isinstance(expr, Symbol) and expr != X and self.constants != "letters":
+            number = self.renamed.setdefault(expr, len(self.renamed))
+            self.rows.append((RENAMED[min(number, NUM_RENAMED)], role, parent))
+        else:
+            self.rows.append((leaf_token(expr), role, parent))
+
+
+@remember
+def block_token(expr: Expr, role: int) -> int:
+    # 0, 1 and -1 call for actions of their own, and a numeric exponent names the root to take.
+    telling = expr is ZERO or expr is ONE or expr is MINUS_ONE
+    if telling or (role == ROLE["exponent"] and isinstance(expr, Rational)):
+        return leaf_token(expr)
+    return VOCAB["<const>"]
+
+
+@remember
+def leaf_token(expr: Expr) -> int:
+    if isinstance(expr, Rational):
+        kind = "integer" if expr.q == 1 else "rational"
+        return VOCAB.get(str(expr), VOCAB[f"<{'-' * (expr.p < 0)}{kind}>"])
+    if isinstance(expr, Symbol):
+        return VOCAB[expr.name if expr.name in LETTERS or expr == X else "<name>"]
+    return NUMBERS[expr]

@@ -1,0 +1,322 @@
+"""The environment: an equation, the legal steps from it, and a reward for getting to a proved
+root.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from sympy import Expr
+
+from abel.actions import OPERATIONS, Action, settle
+from abel.cov import Generator, Transform, propose, unwind
+from abel.encode import Constants
+from abel.equation import Equation
+from abel.parse import parse, parse_expression
+from abel.trace import Trace
+from abel.transitions import Form, Observation, TransitionCache
+from abel.verify import Verdict
+
+OP_INDEX = {name: index for index, name in enumerate(OPERATIONS)}
+
+
+@dataclass(frozen=True)
+class EnvConfig:
+    """Actions, encoding, episode end and reward of the environment."""
+
+    cov: bool = True
+    """offer the change of variables"""
+    cbrt: bool = True
+    """offer the cube root"""
+    relabel: bool = True
+    """offer relabeling of constants"""
+    tan: bool = False
+    """offer tan and atan"""
+    terms: Literal["all", "blocks"] = "all"
+    """which sub-expressions are terms: all, or maximal x-free blocks undivided"""
+    constants: Constants = "blocks"
+    """how the observation shows constants"""
+    max_cov: int = 3
+    """changes of variables allowed in an episode"""
+    mask_idle_cov: bool = False
+    """make cov illegal where no substitution is found, instead of a no-op that costs a step"""
+    max_steps: int = 20
+    """steps after which an episode is truncated"""
+    solved_reward: float = 1.0
+    """reward of a proved root"""
+    step_cost: float = 0.01
+    """taken from the reward at every step"""
+    complexity_coef: float = 0.01
+    """reward for each node or edge that a step removes; 1 is the paper's, 0 is sparse"""
+    repeat_penalty: float = 0.0
+    """the paper's action-diversity penalty alpha: taken when an action repeats the one before"""
+    refuted_penalty: float = 0.0
+    """taken when x = r is reached and r is not proved"""
+    end_on_refuted: bool = False
+    """end the episode at an x = r that is not proved, and take its complexity rewards back"""
+    revisit_penalty: float = 0.0
+    """taken when a step leads to a form that the episode has seen"""
+    end_on_revisit: bool = False
+    """end the episode when a step leads to a form that it has seen"""
+    cache_size: int = 60_000
+    """forms remembered with their successors, about 10 kB each"""
+
+    def __post_init__(self) -> None:
+        for name, low in (("max_cov", 0), ("max_steps", 1), ("cache_size", 2)):
+            if getattr(self, name) < low:
+                raise ValueError(
+                    f"EnvConfig.{name} must be at least {low}, got {getattr(self, name)}"
+                )
+        for name, known in (
+            ("terms", ("all", "blocks")),
+            ("constants", ("blocks", "raw", "letters")),
+        ):
+            if getattr(self, name) not in known:
+                got = getattr(self, name)
+                raise ValueError(f"EnvConfig.{name} must be one of {', '.join(known)}, got {got!r}")
+
+    def new_cache(self, generator: Generator = propose) -> TransitionCache:
+        rows = tuple(r for r in OPERATIONS.values() if r.flag is None or getattr(self, r.flag))
+        return TransitionCache(
+            operations=rows,
+            op_index=OP_INDEX,
+            blocks=self.terms == "blocks",
+            constants=self.constants,
+            mask_idle_cov=self.mask_idle_cov,
+            generator=generator,
+            capacity=self.cache_size,
+        )
+
+
+class State(NamedTuple):
+    """Where an episode stands: the current equation and the transforms that led to it."""
+
+    lhs: Expr
+    rhs: Expr
+    stack: tuple[Transform, ...]
+
+
+class Env:
+    """Solve an equation for x, one algebraic step at a time.
+
+    State
+        The current equation and a stack of transforms (relabelings, changes of variables). The
+        original equation never changes: every root is carried back to it and checked against it.
+    Actions
+        The index of a legal action in `observation.actions`; `find` gives the index of a named one.
+    Reward
+        Computed in `step` alone, from the coefficients in `EnvConfig`.
+    Episode end
+        Terminated when a root is proved or no action is legal, and where the config says so at a
+        refuted root or a revisited form; truncated after `max_steps`.
+    Seeding
+        `reset(seed=...)` fixes which problems come in which order; all else is deterministic.
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[Any],
+        config: EnvConfig | None = None,
+        *,
+        cache: TransitionCache | None = None,
+        generator: Generator = propose,
+    ) -> None:
+        if isinstance(problems, str | Equation):
+            raise TypeError("Env takes a list of equations; for a single one write Env([equation])")
+        self.equations = [as_equation(problem) for problem in problems]
+        if not self.equations:
+            raise ValueError("Env needs at least one equation")
+        self.config = EnvConfig() if config is None else config
+        if not isinstance(self.config, EnvConfig):
+            raise TypeError(f"config must be an EnvConfig, got {type(config).__name__}")
+        self.cache = self.config.new_cache(generator) if cache is None else cache
+        self.rng = random.Random(0)
+        self.observation: Observation | None = None
+        self.ended = True
+
+    # ---- Episode ----
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin an episode; `options` may name the problem by `index` or give an `equation`."""
+        options = dict(options or {})
+        index, equation = options.pop("index", None), options.pop("equation", None)
+        if options:
+            raise ValueError(f"unknown reset options {sorted(options)}; known: index, equation")
+        if equation is not None:
+            equation = as_equation(equation)
+        elif index is not None and not 0 <= index < len(self.equations):
+            raise IndexError(f"no problem {index}: this environment has {len(self.equations)}")
+        if seed is not None:
+            self.rng = random.Random(seed)
+        if equation is None:
+            index = self.rng.randrange(len(self.equations)) if index is None else index
+            equation = self.equations[index]
+        self.equation: Equation = equation
+        self.form = self.cache.form(*settle(equation.lhs, equation.rhs))
+        self.stack: tuple[Transform, ...] = ()
+        self.path: list[tuple[Action, Form, Transform | None]] = []
+        self.verdict: Verdict | None = None
+        self.root: Expr | None = None
+        self.visited = {self.form}
+        self.num_cov = 0
+        self.shaping = 0.0
+        self.observation = self.cache.observe(self.form, self.config.max_cov > 0)
+        self.ended = not self.observation.actions
+        return self.observation, {"index": index}
+
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Apply the legal action with this index."""
+        if self.ended:
+            raise RuntimeError("the episode is over (or never began): call reset() first")
+        if not 0 <= action < len(self.observation.actions):
+            raise IndexError(
+                f"action {action} is not legal: '{self.form}' has legal actions"
+                f" 0 to {len(self.observation.actions) - 1}"
+            )
+        config, before = self.config, self.form
+        before.stamp = self.cache.stamp
+        form, transform = before.successors[action] or self.cache.successor(before, action)
+        chosen = self.observation.actions[action]
+        if transform is not None:
+            self.stack += (transform,)
+            self.num_cov += chosen.op == "cov"
+
+        shaping = config.complexity_coef * (before.complexity - form.complexity)
+        reward = shaping - config.step_cost
+        self.shaping += shaping
+        if config.repeat_penalty and self.path and self.path[-1][0] == chosen:
+            reward -= config.repeat_penalty
+        self.path.append((chosen, form, transform))
+        self.form = form
+        terminated, info = False, {}
+        if form.solved_form:
+            self.root = unwind(self.stack, form.rhs)
+            self.verdict = info["verdict"] = self.cache.verdict(self.equation, self.root)
+            if self.verdict:
+                reward += config.solved_reward
+                terminated = True
+            else:
+                reward -= config.refuted_penalty
+                if config.end_on_refuted:
+                    reward -= self.shaping
+                    terminated = True
+        if form in self.visited:
+            reward -= config.revisit_penalty
+            terminated = terminated or config.end_on_revisit
+        else:
+            self.visited.add(form)
+        self.observation = self.cache.observe(form, self.num_cov < config.max_cov)
+        terminated = terminated or not self.observation.actions
+        truncated = not terminated and len(self.path) >= config.max_steps
+        self.ended = terminated or truncated
+        if self.ended:
+            info["solved"] = self.solved
+        return self.observation, reward, terminated, truncated, info
+
+    # ---- Looking at it ----
+
+    @property
+    def solved(self) -> bool:
+        """Whether the current equation is `x = r` with r proved in the original equation."""
+        return bool(self.verdict) and self.form.solved_form
+
+    @property
+    def state(self) -> State:
+        return State(self.form.lhs, self.form.rhs, self.stack)
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """The legal actions of the current state."""
+        return self.observation.actions
+
+    def find(self, op: str, term: Any = None) -> int:
+        """The index of a legal action, by name and by its term (an expression or text)."""
+        if op not in OPERATIONS:
+            raise ValueError(f"unknown operation {op!r}; known: {', '.join(OPERATIONS)}")
+        wanted = Action(op, parse_expression(term) if isinstance(term, str) else term)
+        same = [(i, a) for i, a in enumerate(self.actions) if a.op == op or a.op == f"{op} {term}"]
+        for index, action in same:
+            if action == wanted:
+                return index
+        for (
+            index,
+            action,
+        ) in same:  # ("mul", -1), and letters from a relabeling, which are no plain symbols
+            if str(action) == str(wanted):
+                return index
+        raise ValueError(f"'{wanted}' is not legal in '{self.form}'")
+
+    def trace(self) -> Trace:
+        """The episode so far as a document that can be shown, stored and replayed."""
+        return Trace.of(self.equation, self.path, self.root, self.verdict)
+
+
+def as_equation(problem: Any) -> Equation:
+    """The equation of a problem, of a text, or itself."""
+    if isinstance(problem, str):
+        return parse(problem)
+    equation = getattr(problem, "equation", problem)
+    if not isinstance(equation, Equation):
+        raise TypeError(f"expected an Equation, a Problem or text, got {type(problem).__name__}")
+    return equation
+
+
+class SyncVectorEnv:
+    """Environments stepped in turn in one process, sharing one transition cache.
+
+    An environment whose episode ended starts the next one at once: its observation is the new
+    episode's first, and the ended one's last is in `infos[i]["final_observation"]`. `choose` picks
+    the next problem's index for an environment; by default each draws its own.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        problems: Sequence[Any],
+        config: EnvConfig | None = None,
+        *,
+        generator: Generator = propose,
+        choose: Callable[[], int] | None = None,
+    ) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs must be at least 1, got {num_envs}")
+        first = Env(problems, config, generator=generator)
+        rest = [Env(first.equations, first.config, cache=first.cache) for _ in range(num_envs - 1)]
+        self.envs = [first, *rest]
+        self.cache = first.cache
+        self.choose = choose
+
+    def begin(self, env: Env, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
+        return env.reset(seed=seed, options={"index": self.choose()} if self.choose else None)
+
+    def reset(self, *, seed: int | None = None) -> tuple[list[Observation], list[dict[str, Any]]]:
+        """Begin an episode in every environment; environment i is seeded with seed + i."""
+        seeds = [None if seed is None else seed + i for i in range(len(self.envs))]
+        pairs = [self.begin(env, s) for env, s in zip(self.envs, seeds)]
+        return [observation for observation, _ in pairs], [info for _, info in pairs]
+
+    def step(self, actions: Sequence[int]):
+        """Step every environment: observations, rewards, terminated, truncated, infos."""
+        if len(actions) != len(self.envs):
+            raise ValueError(
+                f"{len(self.envs)} environments need as many actions, got {len(actions)}"
+            )
+        observations, infos = [], []
+        rewards = np.zeros(len(self.envs), dtype=np.float32)
+        ends = np.zeros((2, len(self.envs)), dtype=bool)
+        for i, (env, action) in enumerate(zip(self.envs, actions)):
+            observation, rewards[i], ends[0, i], ends[1, i], info = env.step(action)
+            if env.ended:
+                info["final_observation"] = observation
+                info["trace"] = env.path
+                observation, begun = self.begin(env)
+                info["next_index"] = begun["index"]
+            observations.append(observation)
+            infos.append(info)
+        return observations, rewards, ends[0], ends[1], infos

@@ -1,0 +1,213 @@
+"""Equations as pairs of SymPy expressions, and the cheap facts about trees that everything else
+asks for.
+
+SymPy symbols carry no assumptions here: SymPy then rewrites as little as possible on its own, and
+its assumption engine, by far its slowest part, stays idle. `abel.verify` is where coefficients
+become real.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from sympy import Add, Expr, Integer, Mul, Number, Pow, Rational, Symbol, latex, log, sstr
+
+X = Symbol("x")
+ZERO, ONE, MINUS_ONE = Integer(0), Integer(1), Integer(-1)
+
+# Pure facts about immutable trees, remembered per node. The bound keeps a long run's memory flat.
+remember = lru_cache(maxsize=1 << 17)
+
+
+class Label(Symbol):
+    """A letter that stands for a block of constants, and knows which.
+
+    Two labels of one name are different symbols if their blocks differ. So what holds between the
+    blocks can still be seen: after relabeling, 3*b and 3*b**2 are two letters, but their cubic
+    stays special.
+    """
+
+    __slots__ = ("block",)
+    block: Expr
+
+    def __new__(cls, name: str, block: Expr) -> Label:
+        label = Symbol.__xnew__(cls, name)
+        label.block = block
+        return label
+
+    def _hashable_content(self) -> tuple:
+        return (*super()._hashable_content(), self.block)
+
+
+@remember
+def has_x(expr: Expr) -> bool:
+    """Whether the unknown occurs in `expr`."""
+    return expr == X if not expr.args else any(has_x(arg) for arg in expr.args)
+
+
+@remember
+def num_nodes(expr: Expr) -> int:
+    """Number of nodes of the expression tree; a repeated sub-expression counts every time."""
+    return 1 + sum(num_nodes(arg) for arg in expr.args)
+
+
+@remember
+def integer_bits(expr: Expr) -> int:
+    """Size of the largest integer in the tree, in bits."""
+    if isinstance(expr, Rational):
+        return max(expr.p.bit_length(), expr.q.bit_length())
+    return max((integer_bits(arg) for arg in expr.args), default=0)
+
+
+@remember
+def split_factor(expr: Expr) -> tuple[Expr, Expr]:
+    """(x-free factor, the other factors): `2*a*x*exp(x)` gives (2*a, x*exp(x))."""
+    if isinstance(expr, Mul):
+        return part_of(expr, False), part_of(expr, True)
+    return (ONE, expr) if has_x(expr) else (expr, ONE)
+
+
+@remember
+def split_summand(expr: Expr) -> tuple[Expr, Expr]:
+    """(x-free summand, the other summands): `a + x + b` gives (a + b, x)."""
+    if isinstance(expr, Add):
+        return part_of(expr, False), part_of(expr, True)
+    return (ZERO, expr) if has_x(expr) else (expr, ZERO)
+
+
+def part_of(expr: Add | Mul, with_x: bool) -> Expr:
+    """The sum or product of the arguments with, or without, x."""
+    args = [arg for arg in expr.args if has_x(arg) == with_x]
+    if len(args) < 2 or (args[0].is_Rational and isinstance(args[1], Add)):
+        return expr.func(*args)
+    return expr.func._from_args(args)  # still in canonical order: nothing to evaluate anew
+
+
+def free_part(expr: Expr) -> Expr:
+    """The x-free summand of a sum, the x-free factor of anything else."""
+    return (split_summand if isinstance(expr, Add) else split_factor)(expr)[0]
+
+
+@remember
+def subterms(expr: Expr, blocks: bool) -> tuple[Expr, ...]:
+    """Sub-expressions in preorder, with the whole x-free part of every sum and product as one of
+    them.
+
+    With `blocks`, a maximal x-free part is one term and is not taken apart. Numeric exponents, and
+    the -1 of a negative product, are signs of writing and no terms.
+    """
+    found = {expr: None}
+    if not blocks or has_x(expr):
+        children = list(expr.args)
+        if isinstance(expr, Add | Mul) and has_x(expr):
+            children.insert(0, free_part(expr))
+            if blocks:
+                children[1:] = [arg for arg in expr.args if has_x(arg)]
+            if children[0] is (ZERO if isinstance(expr, Add) else ONE):
+                del children[0]
+        elif isinstance(expr, Pow) and expr.exp.is_Rational:
+            del children[1]
+        if isinstance(expr, Mul):
+            children = [child for child in children if child is not MINUS_ONE]
+        for child in children:
+            found.update(dict.fromkeys(subterms(child, blocks) if child.args else (child,)))
+    return tuple(found)
+
+
+@remember
+def skeleton(expr: Expr) -> str:
+    """The tree as text with every x-free part written `c`: relabeling constants does not change
+    it.
+    """
+    if not has_x(expr):
+        return "c"
+    if isinstance(expr, Pow) and expr.exp.is_Rational:
+        return f"({skeleton(expr.base)})^{expr.exp}"
+    parts = ",".join(skeleton(arg) for arg in ordered_args(expr) if has_x(arg) or not expr.is_Mul)
+    return f"{expr.func.__name__}({parts})" if expr.args else "x"
+
+
+@remember
+def shape(expr: Expr) -> str:
+    """The tree as text with every coefficient written `?`: equal up to names, equal text."""
+    if isinstance(expr, Symbol):
+        return "x" if expr == X else "?"
+    if not expr.args:
+        return str(expr).replace("-", "~")  # negative numbers sort last
+    return f"{expr.func.__name__}({','.join(shape(arg) for arg in ordered_args(expr))})"
+
+
+@remember
+def ordered_args(expr: Expr) -> tuple[Expr, ...]:
+    """Arguments, in sums and products ordered so that coefficients' names play no part."""
+    if not isinstance(expr, Add | Mul):
+        return expr.args
+    return tuple(sorted(expr.args, key=lambda arg: (skeleton(arg), shape(arg))))
+
+
+def complexity(expr: Expr) -> int:
+    """Nodes plus edges of an expression tree (paper, "Rewards"): C(a*x + b) = 5 + 4 = 9."""
+    return 2 * num_nodes(expr) - 1
+
+
+def must_not_vanish(expr: Expr) -> tuple[Expr, ...]:
+    """Denominators and arguments of logarithms with x: where one is 0, `expr` is undefined."""
+    found: dict[Expr, None] = {}
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        stack.extend(reversed(node.args))
+        if isinstance(node, Pow) and has_x(node.base):
+            if not isinstance(node.exp, Number) or node.exp.is_negative:
+                found[node.base] = None
+        elif isinstance(node, log) and has_x(node):
+            found[node.args[0]] = None
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Equation:
+    """`lhs = rhs` in the unknown x; every other symbol is a real coefficient.
+
+    `nonzero` lists what must not be 0 at a root. SymPy cancels `x*(x + a)/x` to `x + a` on
+    construction, so the parser notes the denominators that the text had; they are part of what the
+    equation means, not of its identity. `text` is what the user wrote, if it was parsed.
+    """
+
+    lhs: Expr
+    rhs: Expr = ZERO
+    nonzero: tuple[Expr, ...] = field(default=(), compare=False, repr=False)
+    text: str = field(default="", compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("lhs", "rhs"):
+            side = getattr(self, name)
+            if isinstance(side, int):
+                object.__setattr__(self, name, Integer(side))
+            elif not isinstance(side, Expr):
+                raise TypeError(
+                    f"Equation.{name} must be a SymPy expression, got {side!r}"
+                    " (text goes through abel.parse)"
+                )
+        if not (has_x(self.lhs) or has_x(self.rhs)):
+            raise ValueError(f"'{self}' has no x: nothing to solve for")
+        both = (*self.nonzero, *must_not_vanish(self.lhs), *must_not_vanish(self.rhs))
+        object.__setattr__(self, "nonzero", tuple(dict.fromkeys(both)))
+
+    @property
+    def complexity(self) -> int:
+        """Nodes plus edges of both sides; a side that is 0 counts nothing: C(a*x + b = 0) = 9."""
+        return sum(complexity(side) for side in (self.lhs, self.rhs) if side != 0)
+
+    @property
+    def coefficients(self) -> tuple[Symbol, ...]:
+        """Every symbol but x, sorted by name."""
+        symbols = self.lhs.free_symbols | self.rhs.free_symbols
+        return tuple(sorted(symbols - {X}, key=lambda symbol: symbol.name))
+
+    def __str__(self) -> str:
+        return f"{sstr(self.lhs)} = {sstr(self.rhs)}"
+
+    def to_latex(self) -> str:
+        return f"{latex(self.lhs)} = {latex(self.rhs)}"

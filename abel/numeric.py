@@ -1,0 +1,320 @@
+"""Numeric tests that answer in microseconds what SymPy would answer in milliseconds, or never.
+
+Two kinds of sample stand behind them. Complex floats at three fixed generic points show whether an
+expression is 0, finite, or depends on x. Polynomials over a prime field, with random constants,
+show whether a division would lose a root (paper, "Illegal actions"). Both only decide what is
+legal; whether a root is a root is decided exactly, in `abel.verify`.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+import struct
+from zlib import crc32
+
+from sympy import Add, E, Expr, I, Mul, Pow, Rational, Symbol, exp, pi
+
+from abel.equation import Label, X, has_x, remember
+
+Values = tuple[complex, complex, complex]
+Polynomial = list[int]  # coefficients modulo PRIME, constant first; the zero polynomial is []
+
+TOLERANCE = 1e-11
+LARGEST = 1e60
+PRIME = (1 << 61) - 1
+MAX_DEGREE = 64
+# Infinity, not NaN: abs() of a complex NaN raises OverflowError if an earlier call left errno set.
+NOT_FINITE: Values = (complex("inf"),) * 3
+
+CONSTANTS = {pi: math.pi, E: math.e, I: 1j}
+FUNCTIONS = {
+    "exp": cmath.exp, "log": cmath.log, "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan,
+    "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan,
+}  # fmt: skip
+# The first two points differ in x only; the third has the constants' signs turned.
+X_VALUES = (complex(0.7346, 0.2153), complex(-0.5871, 0.4129), complex(0.3917, -0.6348))
+
+
+@remember
+def values(expr: Expr) -> Values:
+    """`expr` at the three sample points, or NOT_FINITE where it overflows or is undefined."""
+    if not expr.args:
+        if isinstance(expr, Label):
+            return values(expr.block)
+        if isinstance(expr, Symbol):
+            return X_VALUES if expr == X else constant_values(expr.name)
+        if isinstance(expr, Rational):
+            try:
+                return (complex(expr.p / expr.q),) * 3
+            except OverflowError:
+                return NOT_FINITE
+        return (complex(CONSTANTS[expr]),) * 3 if expr in CONSTANTS else NOT_FINITE
+    parts = [values(arg) for arg in expr.args]
+    if NOT_FINITE in parts:
+        return NOT_FINITE
+    try:
+        if isinstance(expr, Add):
+            result = tuple(map(sum, zip(*parts)))
+        elif isinstance(expr, Mul):
+            result = tuple(map(math.prod, zip(*parts)))
+        elif isinstance(expr, Pow):
+            exponent = expr.exp.p if expr.exp.is_Integer else None
+            result = tuple(b ** (e if exponent is None else exponent) for b, e in zip(*parts))
+        else:
+            result = tuple(map(FUNCTIONS[type(expr).__name__], parts[0]))
+        return result if finite(result) else NOT_FINITE
+    except (OverflowError, ValueError, ZeroDivisionError, KeyError):
+        return NOT_FINITE
+
+
+def constant_values(name: str) -> Values:
+    """A constant's values: a function of its name alone, so that every process agrees."""
+    angle = crc32(name.encode()) / 2**32
+    value = cmath.rect(0.6 + 0.9 * ((7.13 * angle) % 1), 1.3 * (angle - 0.5))
+    return value, value, -value * complex(0.83, 0.27)
+
+
+def finite(vals: Values) -> bool:
+    return abs(vals[0]) + abs(vals[1]) + abs(vals[2]) < LARGEST
+
+
+@remember
+def is_zero(expr: Expr) -> bool:
+    """Whether `expr` vanishes identically, relative to the size of what it is summed from."""
+    if isinstance(expr, Mul):
+        return any(is_zero(arg) for arg in expr.args)
+    if isinstance(expr, Add):
+        sizes = zip(*(map(abs, values(arg)) for arg in expr.args))
+        return all(abs(v) <= TOLERANCE * sum(size) for v, size in zip(values(expr), sizes))
+    return values(expr) == (0, 0, 0)
+
+
+def depends_on_x(left: Values, right: Values) -> bool:
+    """Whether left - right differs between the first two points, which differ in x only."""
+    change = (left[0] - right[0]) - (left[1] - right[1])
+    return abs(change) > TOLERANCE * sum(map(abs, (*left[:2], *right[:2])))
+
+
+# ---- Lost roots: does multiplying f by m turn a root of f into no root? ----
+
+
+def loses_root(lhs: Expr, rhs: Expr, term: Expr, inverse: bool) -> bool:
+    """Whether multiplying both sides by `term` (dividing, if `inverse`) takes a root away.
+
+    Rational functions are compared in one generator at a time: x, or one of the functions of x that
+    `term` is made of; all else is set to random constants. One copy of a repeated factor may go:
+    a*x**2 = 0 divided by x keeps its root.
+    """
+    return (inverse or has_denominator(term)) and overlap(lhs, rhs, term, inverse) == KILLS
+
+
+APART, SHARES, KILLS = 0, 1, 2
+
+
+@remember
+def overlap(lhs: Expr, rhs: Expr, term: Expr, inverse: bool) -> int:
+    """How the denominator of the multiplier meets the numerator of lhs - rhs: the worst over its
+    factors.
+    """
+    if not has_x(term):
+        return APART
+    if isinstance(term, Mul) or (isinstance(term, Pow) and term.exp.is_Integer and term.exp.p > 0):
+        # Coprime to every factor, or robbed by one: no need to look at the product.
+        factors = term.args if isinstance(term, Mul) else term.args[:1]
+        worst = max(overlap(lhs, rhs, factor, inverse) for factor in factors)
+        if worst != SHARES:
+            return worst
+    worst = APART
+    for generator in generators(term):
+        root = root_index(
+            rhs, generator, root_index(lhs, generator, root_index(term, generator, 1))
+        )
+        above, below = fraction(term, generator, root)
+        if inverse:
+            above, below = below, above
+        if isinstance(generator, exp | Pow):  # an exponential has no zeros: its powers may go
+            below = below[next((i for i, c in enumerate(below) if c), 0) :]
+        if len(below) > 1:
+            top = numerator(lhs, rhs, generator, root)
+            worst = max(worst, meet(multiply(top, above), below) if top else APART)
+    return worst
+
+
+@remember
+def numerator(lhs: Expr, rhs: Expr, generator: Expr, root: int) -> Polynomial:
+    """The numerator of lhs - rhs over the prime field."""
+    left_top, left_below = fraction(lhs, generator, root)
+    right_top, right_below = fraction(rhs, generator, root)
+    minus = [PRIME - c if c else 0 for c in right_top]
+    return add(multiply(left_top, right_below), multiply(minus, left_below))
+
+
+def meet(top: Polynomial, below: Polynomial) -> int:
+    """Whether `below` shares no factor with `top`, leaves a copy of each, or kills one."""
+    if len(below) == 2:  # linear, by far the most common: its zero -b/c in top, without a division
+        b, c = PRIME - below[0], below[1]
+        total, scale = 0, 1
+        for coefficient in reversed(top):
+            total = (total * b + coefficient * scale) % PRIME
+            scale = scale * c % PRIME
+        if total:
+            return APART
+    common = gcd(top, below)
+    if len(common) == 1:
+        return APART
+    rest = divide(top, common)
+    while len(common) > 1:
+        shared = gcd(common, rest)
+        if len(shared) == 1:
+            return KILLS
+        common = divide(common, shared)
+    return SHARES
+
+
+@remember
+def has_denominator(expr: Expr) -> bool:
+    """Whether a negative power of a function of x stands in `expr`, outside of functions."""
+    if isinstance(expr, Pow) and expr.exp.is_Rational and has_x(expr.base):
+        return expr.exp.is_negative or has_denominator(expr.base)
+    return isinstance(expr, Add | Mul) and any(has_denominator(arg) for arg in expr.args)
+
+
+@remember
+def generators(expr: Expr) -> tuple[Expr, ...]:
+    """x and the functions of x that `expr` is a rational function of."""
+    if not has_x(expr):
+        return ()
+    if isinstance(expr, Add | Mul) or (isinstance(expr, Pow) and expr.exp.is_Rational):
+        args = expr.args if not isinstance(expr, Pow) else expr.args[:1]
+        return tuple(dict.fromkeys(g for arg in args for g in generators(arg)))
+    return (expr,)
+
+
+@remember
+def root_index(expr: Expr, generator: Expr, index: int) -> int:
+    """The least multiple of `index` that makes every root of the generator in `expr` a power."""
+    if isinstance(expr, Pow) and expr.base == generator and expr.exp.is_Rational:
+        return math.lcm(index, expr.exp.q)
+    for arg in expr.args:
+        index = root_index(arg, generator, index)
+    return index
+
+
+@remember
+def fraction(expr: Expr, generator: Expr, root: int) -> tuple[Polynomial, Polynomial]:
+    """`expr` as a quotient of polynomials over the prime field in s, where generator = s**root."""
+    if expr == generator:
+        return [0] * root + [1], [1]
+    if isinstance(expr, Rational) and expr.q % PRIME:
+        return constant(expr.p * pow(expr.q, -1, PRIME)), [1]
+    if isinstance(expr, Add):
+        top, below = [], [1]
+        for arg in expr.args:
+            arg_top, arg_below = fraction(arg, generator, root)
+            if arg_below != below:
+                top, arg_top = multiply(top, arg_below), multiply(arg_top, below)
+                below = multiply(below, arg_below)
+            top = add(top, arg_top)
+        return top, below
+    if isinstance(expr, Mul):
+        top, below = [1], [1]
+        for arg in expr.args:
+            arg_top, arg_below = fraction(arg, generator, root)
+            top, below = multiply(top, arg_top), multiply(below, arg_below)
+        return top, below
+    if isinstance(expr, Pow) and expr.exp.is_Rational:
+        # A root of anything but the generator vanishes where its radicand does: taken to the full
+        # power.
+        times = expr.exp.p * (root // expr.exp.q if expr.base == generator else 1)
+        top, below = (
+            ([0, 1], [1]) if expr.base == generator else fraction(expr.base, generator, root)
+        )
+        if (len(top) + len(below)) * abs(times) <= MAX_DEGREE:
+            top, below = (top, below) if times > 0 else (below, top)
+            return power(top, abs(times)), power(below, abs(times))
+    times = exponential_power(expr, generator)
+    if times and abs(times) <= MAX_DEGREE:
+        term = [0] * abs(times) + [1]
+        return (term, [1]) if times > 0 else ([1], term)
+    return constant(opaque(expr)), [1]
+
+
+def exponential_power(expr: Expr, generator: Expr) -> int:
+    """n where expr = generator**n and both are exponentials, else 0."""
+    if isinstance(expr, exp) and isinstance(generator, exp):
+        ratio = expr.args[0] / generator.args[0]
+        return ratio.p if ratio.is_Integer else 0
+    return 0
+
+
+def opaque(expr: Expr) -> int:
+    """A pseudo-random field element that stands for `expr`: equal expressions, equal elements."""
+    value = values(expr)[0]
+    return crc32(struct.pack("dd", value.real, value.imag)) * 0x9E3779B97F4A7C15 % PRIME
+
+
+def constant(value: int) -> Polynomial:
+    value %= PRIME
+    return [value] if value else []
+
+
+def add(p: Polynomial, q: Polynomial) -> Polynomial:
+    if len(p) < len(q):
+        p, q = q, p
+    total = [(a + b) % PRIME for a, b in zip(p, q)] + p[len(q) :]
+    while total and not total[-1]:
+        total.pop()
+    return total
+
+
+def multiply(p: Polynomial, q: Polynomial) -> Polynomial:
+    if p == [1] or not q:
+        return q
+    if q == [1] or not p:
+        return p
+    product = [0] * (len(p) + len(q) - 1)
+    for i, a in enumerate(p):
+        if a:
+            for j, b in enumerate(q):
+                product[i + j] += a * b
+    return [c % PRIME for c in product]
+
+
+def power(p: Polynomial, n: int) -> Polynomial:
+    result = [1]
+    for _ in range(n):
+        result = multiply(result, p)
+    return result
+
+
+def divide(p: Polynomial, q: Polynomial) -> Polynomial:
+    """The quotient."""
+    inverse, rest = pow(q[-1], -1, PRIME), list(p)
+    quotient = [0] * max(len(p) - len(q) + 1, 0)
+    for shift in reversed(range(len(quotient))):
+        c = quotient[shift] = rest[shift + len(q) - 1] * inverse % PRIME
+        if c:
+            for i, b in enumerate(q):
+                rest[shift + i] = (rest[shift + i] - c * b) % PRIME
+    return quotient
+
+
+def remainder(p: Polynomial, q: Polynomial) -> Polynomial:
+    """A multiple of the remainder of p by q, without the modular inverse that `divide` needs."""
+    rest, lead = list(p), q[-1]
+    while len(rest) >= len(q):
+        c, shift = rest[-1], len(rest) - len(q)
+        rest = [lead * a for a in rest]
+        for i, b in enumerate(q, shift):
+            rest[i] -= c * b
+        rest = [a % PRIME for a in rest]
+        while rest and not rest[-1]:
+            rest.pop()
+    return rest
+
+
+def gcd(p: Polynomial, q: Polynomial) -> Polynomial:
+    while q:
+        p, q = q, remainder(p, q)
+    return p

@@ -1,0 +1,167 @@
+"""Everything a state implies, computed once: its legal actions, its observation and its successors.
+
+Training revisits states all the time, so forms of equations are interned and point to their
+successors. All of it is a pure function of the form: a warm cache, a cold one and an evicted entry
+give the same run.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sympy import Expr
+
+from abel.actions import Action, Operation, apply, is_solvable, legal_actions, settle, solved_form
+from abel.cov import Generator, Substitute, Transform, change_variables, relabel
+from abel.encode import Array, Constants, encode
+from abel.equation import Equation, complexity, num_nodes
+from abel.verify import Verdict, verify_root
+
+MAX_VERDICTS = 1 << 16
+MAX_FORM_NODES = 600  # what cov may produce at the most; all else is bounded beforehand
+
+
+class Observation(NamedTuple):
+    """What the agent sees: the token tree, and the legal actions with the nodes they point at."""
+
+    tokens: Array  # [N] int16
+    roles: Array  # [N] int16
+    parents: Array  # [N] int16, -1 for the root
+    action_ops: Array  # [A] int16, index of the operation in the table
+    action_nodes: Array  # [A] int16, node of the term; the root for an operation without one
+    actions: tuple[Action, ...]
+
+
+class Form:
+    """`lhs = rhs` as it stands, whatever led to it; shared by all states that look like this."""
+
+    __slots__ = (
+        "lhs",
+        "rhs",
+        "complexity",
+        "solved_form",
+        "successors",
+        "observation",
+        "capped",
+        "stamp",
+    )
+
+    def __init__(self, lhs: Expr, rhs: Expr, stamp: int) -> None:
+        self.lhs, self.rhs, self.stamp = lhs, rhs, stamp
+        self.complexity = sum(complexity(side) for side in (lhs, rhs) if side != 0)
+        self.solved_form = solved_form(lhs, rhs)
+        self.observation: Observation | None = None
+        self.capped: Observation | None = None  # the same without cov, once its cap is reached
+        self.successors: list[tuple[Form, Transform | None] | None] = []
+
+    def __str__(self) -> str:
+        return f"{self.lhs} = {self.rhs}"
+
+
+class TransitionCache:
+    """Interned forms and their successors, bounded: what a sweep finds unused since the last one
+    goes.
+    """
+
+    def __init__(
+        self,
+        *,
+        operations: tuple[Operation, ...],
+        op_index: dict[str, int],
+        blocks: bool,
+        constants: Constants,
+        mask_idle_cov: bool,
+        generator: Generator,
+        capacity: int,
+    ) -> None:
+        if capacity < 2:
+            raise ValueError(f"cache capacity must be at least 2 forms, got {capacity}")
+        self.operations, self.op_index = operations, op_index
+        self.blocks, self.constants = blocks, constants
+        self.mask_idle_cov, self.generator = mask_idle_cov, generator
+        self.capacity = capacity
+        self.forms: dict[tuple[Expr, Expr], Form] = {}
+        self.verdicts: dict[tuple[Equation, Expr], Verdict] = {}
+        self.stamp = 0
+        self.failures = 0  # legal actions that could not be applied after all; they change nothing
+
+    def form(self, lhs: Expr, rhs: Expr) -> Form:
+        key = (lhs, rhs)
+        found = self.forms.get(key)
+        if found is None:
+            if len(self.forms) >= self.capacity:
+                self.sweep()
+            found = self.forms[key] = Form(lhs, rhs, self.stamp)
+        return found
+
+    def sweep(self) -> None:
+        """Drop the forms not visited since the last sweep, or all if that frees too little."""
+        kept = {key: form for key, form in self.forms.items() if form.stamp == self.stamp}
+        if len(kept) > self.capacity // 2:
+            kept = {}
+        for key, form in self.forms.items():
+            if key in kept:
+                form.successors = [
+                    s if s and s[0].stamp == self.stamp else None for s in form.successors
+                ]
+            else:  # cut the pointers: forms in circles would keep each other alive
+                form.successors = [None] * len(form.successors)
+        self.forms = kept
+        self.stamp += 1
+
+    def observe(self, form: Form, cov_left: bool) -> Observation:
+        """The observation in this form; `cov_left` says whether a change of variables is still
+        allowed.
+        """
+        if form.observation is None:
+            self.enumerate(form)
+        return form.observation if cov_left else form.capped
+
+    def enumerate(self, form: Form) -> None:
+        actions = legal_actions(form.lhs, form.rhs, self.operations, self.blocks)
+        if self.mask_idle_cov and actions and actions[-1].op == "cov":
+            if self.generator(form.lhs, form.rhs) is None:
+                actions.pop()
+        tree = encode(form.lhs, form.rhs, self.constants)
+        nodes = [0 if a.term is None else tree.node_of[a.term] for a in actions]
+        ops = np.array([self.op_index[a.op] for a in actions], dtype=np.int16)
+        full = Observation(*tree[:3], ops, np.array(nodes, dtype=np.int16), tuple(actions))
+        form.successors = [None] * len(actions)
+        form.observation = form.capped = full
+        if actions and actions[-1].op == "cov":  # the last row of the table
+            form.capped = Observation(*full[:3], full[3][:-1], full[4][:-1], full[5][:-1])
+
+    def successor(self, form: Form, index: int) -> tuple[Form, Transform | None]:
+        """The form after a legal action, and the transform it pushed, if any."""
+        action = form.observation.actions[index]
+        try:
+            lhs, rhs, transform = self.apply(action, form.lhs, form.rhs)
+            sound = is_solvable(lhs, rhs) and num_nodes(lhs) + num_nodes(rhs) <= MAX_FORM_NODES
+        except Exception:  # SymPy raises anything on odd input; a long run must not end by it
+            sound = False
+        if sound:
+            result = self.form(lhs, rhs), transform
+        else:
+            self.failures += 1
+            result = form, None
+        form.successors[index] = result
+        return result
+
+    def apply(self, action: Action, lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, Transform | None]:
+        if action.op == "relabel":
+            return relabel(lhs, rhs)
+        if action.op == "cov":
+            phi = self.generator(lhs, rhs)
+            if phi is None:
+                return lhs, rhs, None
+            return *settle(*change_variables(lhs, rhs, phi)), Substitute(phi)
+        return *apply(action, lhs, rhs), None
+
+    def verdict(self, equation: Equation, root: Expr) -> Verdict:
+        key = (equation, root)
+        if key not in self.verdicts:
+            if len(self.verdicts) >= MAX_VERDICTS:
+                self.verdicts.clear()
+            self.verdicts[key] = verify_root(equation, root)
+        return self.verdicts[key]

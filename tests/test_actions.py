@@ -1,0 +1,213 @@
+"""Terms, legality, and what every operation does."""
+
+import random
+
+import pytest
+from sympy import Integer, exp, sin, sqrt, symbols
+
+from abel import Env, EnvConfig, parse
+from abel.actions import OPERATIONS, Action, apply, describe, legal_actions, terms_of
+from abel.env import OP_INDEX
+from abel.numeric import values
+from abel.rewrite import difference
+
+x, a, b, c, d, e = symbols("x a b c d e")
+ZERO = Integer(0)
+ALL = tuple(OPERATIONS.values())
+
+PAPER_TRACES = {
+    "a + x": ["sub a"],
+    "a*x": ["div a"],
+    "a*x + b": ["sub a*x", "mul -1", "div a"],
+    "a/x + b": ["sub b", "div 1/x", "div b", "mul -1"],
+    "c*(a*x + b) + d": ["expand", "sub a*c*x", "mul -1", "div c", "div a"],
+    # The paper's eighth step, div 1/a, comes after x already stands alone.
+    "c + d/(a*x + b)": ["sub c", "mul a*x + b", "expand", "mul -1", "sub c*b", "div c", "div a"],
+    "c*x + d + e*(a*x + b)": ["expand", "collect", "sub x*(a*e + c)", "div a*e + c", "mul -1"],
+    "e + (a*x + b)/(c*x + d)": [
+        "div 1/(c*x + d)", "expand", "collect", "sub x*(a + c*e)", "expand",
+        "collect", "div -a - c*e",
+    ],
+}  # fmt: skip
+PAPER_STATES = {
+    "a*x + b": ["-a*x = b", "a*x = -b", "x = -b/a"],
+    "a/x + b": ["a/x = -b", "-b*x = a", "-x = a/b", "x = -a/b"],
+    "c*x + d + e*(a*x + b)": [
+        "a*e*x + b*e + c*x + d = 0", "b*e + d + x*(a*e + c) = 0", "-x*(a*e + c) = b*e + d",
+        "-x = (b*e + d)/(a*e + c)", "x = -(b*e + d)/(a*e + c)",
+    ],
+    "e + (a*x + b)/(c*x + d)": [
+        "(e + (a*x + b)/(c*x + d))*(c*x + d) = 0", "a*x + b + c*e*x + d*e = 0",
+        "b + d*e + x*(a + c*e) = 0", "-x*(a + c*e) = b + d*e", "-a*x - c*e*x = b + d*e",
+        "x*(-a - c*e) = b + d*e", "x = (b + d*e)/(-a - c*e)",
+    ],
+}  # fmt: skip
+
+
+def take(env: Env, step: str):
+    op, _, term = step.partition(" ")
+    return env.step(env.find(op, term or None))
+
+
+@pytest.mark.parametrize("text", PAPER_TRACES)
+def test_closed_traces_of_the_paper_step_by_step(text):
+    env = Env([text])
+    env.reset()
+    seen = []
+    for step in PAPER_TRACES[text]:
+        assert not env.solved
+        take(env, step)
+        seen.append(str(env.form))
+    assert env.solved and env.verdict.valid_when is None
+    assert seen == PAPER_STATES.get(text, seen)
+
+
+def legal(text: str, config: str = "") -> set[str]:
+    equation = parse(text)
+    return {str(action) for action in legal_actions(equation.lhs, equation.rhs, ALL, blocks=False)}
+
+
+def test_terms_are_the_papers():
+    # The paper lists {a, x, a*x, b}; the whole side is a sub-expression too.
+    assert set(terms_of(a * x + b, ZERO, False)) == {a, x, a * x, b, a * x + b}
+    rational = (a * x + b) / (c * x + d) + e
+    assert {a, x, a * x, b, c, d, c * x, c * x + d, a * x + b} <= set(
+        terms_of(rational, ZERO, False)
+    )
+
+
+def test_the_whole_constant_part_is_one_term():
+    side = 2 * a + c**2 / b + 3 * x**2
+    assert 2 * a + c**2 / b in terms_of(side, ZERO, False)
+    assert a * b in terms_of(a * b * x, ZERO, False)
+
+
+def test_block_terms_leave_constants_whole():
+    assert set(terms_of(a * b * x + c + d, ZERO, True)) == {
+        a * b * x + c + d,
+        c + d,
+        a * b * x,
+        a * b,
+        x,
+    }
+
+
+def test_0_is_no_term_and_1_is_only_added():
+    for text in ("-x = 1", "1/x = 0", "x - 1 = 1", "x + 1 = 0"):
+        assert not {"add 0", "mul 0", "div 0", "mul 1", "div 1", "div -1"} & legal(text)
+    assert "sub 1" in legal("x + 1 = 0") and "sub -1" in legal("x - 1 = 0")
+    assert "add -1" not in legal("-x = a")  # the sign of a product is no term
+
+
+def test_hidden_division_by_zero_is_illegal():
+    assert "div a + x" not in legal("(x + a)*(x + b)") and "div b + x" not in legal(
+        "(x + a)*(x + b)"
+    )
+    assert "div x" not in legal("a*x^2 + b*x") and "div x" in legal("a*x^2")
+
+
+def test_actions_that_lose_x_are_illegal():
+    assert "mul a + x" not in legal("1/(x + a)")
+    assert "square" not in legal("sqrt(x + a) = sqrt(x)")
+    assert "sqrt" not in legal("x^2 = (x + 1)^2") and "square" in legal("sqrt(x) = a*x")
+
+
+def test_log_of_zero_is_illegal():
+    assert "log" not in legal("a*x + b") and "log" in legal("a*x = b")
+
+
+def test_actions_that_change_nothing_are_illegal():
+    assert not {"expand", "collect", "relabel"} & legal("a*x + b = 0") - {"relabel"}
+    assert "expand" in legal("a*(x + b)") and "collect" in legal("a*x + b*x")
+    assert "sub a*x + b" not in legal("a*x + b") and "sub a*x" in legal("a*x = b*x + c")
+
+
+def test_sides_swap_when_x_is_only_on_the_right():
+    assert apply(Action("sub", a * x), a * x, b) == (b - a * x, ZERO)
+    assert apply(Action("sub", a * x), a * x + b, ZERO) == (-a * x, b)
+
+
+@pytest.mark.parametrize(
+    ("action", "before", "after"),
+    [
+        (Action("add", b), (x - b, a), (x, a + b)),
+        (Action("sub", a + b), (x + a + b, ZERO), (x, -a - b)),
+        (Action("mul", x), (a / x, b), (b * x, a)),
+        (Action("div", a), (a * x, b), (x, b / a)),
+        (Action("square"), (sqrt(x), a), (x, a**2)),
+        (Action("sqrt"), (a * x**2, b), (sqrt(a) * x, sqrt(b))),
+        (Action("cbrt"), (x**3, b), (x, b ** (Integer(1) / 3))),
+        (Action("log"), (a * exp(x), b), None),
+        (Action("asin"), (sin(x), a), None),
+        (Action("mul -1"), (-x, a + b), (x, -a - b)),
+        (Action("expand"), (a * (x + b), c), (a * x + a * b, c)),
+        (Action("collect"), (a * x + b * x, c), (x * (a + b), c)),
+    ],
+)
+def test_operations_by_hand(action, before, after):
+    lhs, rhs = apply(action, *before)
+    if after is not None:
+        assert (lhs, rhs) == after
+    assert str(lhs) in (
+        "x",
+        "a*x + a*b",
+        "a*b + a*x",
+        "b*x",
+        "sqrt(a)*x",
+        "x*(a + b)",
+        "x + log(a)",
+    )
+
+
+def test_every_legal_action_applies():
+    """Random play: no legal action fails, changes nothing, loses x or leaves the finite."""
+    rng = random.Random(0)
+    texts = [
+        "a*x+b", "e+(a*x+b)/(c*x+d)", "a*x^2+2*c*x+5*d", "b*exp(x)+d-6*f*exp(-x)", "sin(a*x+b)+c",
+        "log(x+a)*b-c", "sqrt(a*x+b)-c", "x^3+3*b*x^2+3*b^2*x+d", "cos(x)*a+b",
+        "3*x+5=2*x-7", "a^x = b",
+    ]  # fmt: skip
+    env = Env(texts, EnvConfig(max_steps=10, tan=True))
+    env.reset(seed=0)
+    for _ in range(1500):
+        before = env.state
+        index = rng.randrange(len(env.actions))
+        action = env.actions[index]
+        _, _, terminated, truncated, _ = env.step(index)
+        after = env.state
+        if action.op != "cov":
+            assert after != before, (str(env.form), str(action))
+        assert after.lhs.has(x)
+        assert (
+            values(difference(after.lhs, after.rhs))[0]
+            == values(difference(after.lhs, after.rhs))[0]
+        )
+        if terminated or truncated:
+            env.reset()
+    assert env.cache.failures == 0
+
+
+def test_the_table_is_complete():
+    paper = {
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "square",
+        "sqrt",
+        "exp",
+        "log",
+        "sin",
+        "cos",
+        "asin",
+        "acos",
+    }
+    assert paper | {"expand", "collect", "mul -1", "cbrt", "relabel", "cov"} <= set(OPERATIONS)
+    assert list(OPERATIONS)[-1] == "cov"  # the transition cache takes it off the end past the cap
+    assert OP_INDEX["add"] == 0
+
+
+def test_actions_are_described_as_a_person_would():
+    assert describe(Action("sub", a + b)) == "subtract a + b"
+    assert describe(Action("div", a + b), as_latex=True) == r"\div \left(a + b\right)"
+    assert str(Action("mul -1")) == "mul -1"
