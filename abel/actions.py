@@ -67,11 +67,14 @@ class Facts(NamedTuple):
     zero: bool
     bits: int
     values: Values
+    size: float  # |term| at the first two sample points, which differ in x only
 
 
 @remember
 def facts(term: Expr) -> Facts:
-    return Facts(num_nodes(term), has_x(term), is_zero(term), integer_bits(term), values(term))
+    at = values(term)
+    size = abs(at[0]) + abs(at[1])
+    return Facts(num_nodes(term), has_x(term), is_zero(term), integer_bits(term), at, size)
 
 
 class Sides(NamedTuple):
@@ -83,6 +86,7 @@ class Sides(NamedTuple):
     right: Values
     gap: list[complex]  # lhs - rhs at the sample points
     size: list[float]  # |lhs| + |rhs| there
+    change: float  # of the gap when only x changes
     room: int  # nodes that a step may still bring
 
     @classmethod
@@ -91,7 +95,7 @@ class Sides(NamedTuple):
         gap = [v - w for v, w in zip(left, right)]
         size = [abs(v) + abs(w) for v, w in zip(left, right)]
         room = MAX_NODES - num_nodes(lhs) - num_nodes(rhs) - 6
-        return cls(lhs, rhs, left, right, gap, size, room)
+        return cls(lhs, rhs, left, right, gap, size, abs(gap[0] - gap[1]), room)
 
 
 class Action(NamedTuple):
@@ -126,12 +130,14 @@ class Operation:
 
 
 def add_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
-    return 2 * facts.nodes <= sides.room
+    # A term so large that x would drown beside it could not be told from one that loses x.
+    scale = sides.size[0] + sides.size[1] + 2 * facts.size
+    return 2 * facts.nodes <= sides.room and sides.change > TOLERANCE * scale
 
 
 def subtract_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
     # Taking the left side from itself when the right is 0 only turns signs: that is mul -1.
-    return 2 * facts.nodes <= sides.room and not (sides.rhs is ZERO and term == sides.lhs)
+    return add_is_legal(sides, term, facts) and not (sides.rhs is ZERO and term == sides.lhs)
 
 
 def multiply_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
