@@ -52,6 +52,7 @@ from abel.rewrite import (
     power,
     product,
     root,
+    total,
     undo,
 )  # fmt: skip
 
@@ -225,7 +226,7 @@ def negate_is_legal(sides: Sides) -> bool:
 def term_rows() -> list[Operation]:
     return [
         Operation("add", True, add_is_legal,
-                  lambda lhs, rhs, t: (Add(lhs, t), Add(rhs, t)), "add {}", "+ {}"),
+                  lambda lhs, rhs, t: (total(lhs, t), total(rhs, t)), "add {}", "+ {}"),
         Operation("sub", True, subtract_is_legal,
                   lambda lhs, rhs, t: (difference(lhs, t), difference(rhs, t)),
                   "subtract {}", "- {}"),

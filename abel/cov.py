@@ -20,6 +20,7 @@ from abel.equation import (
     X,
     free_part,
     has_x,
+    num_nodes,
     ordered_args,
     remember,
     split_factor,
@@ -37,6 +38,7 @@ from abel.rewrite import (
     rebuild,
     replace,
     shift,
+    total,
 )  # fmt: skip
 
 # `e` would read like Euler's number.
@@ -112,6 +114,8 @@ def relabel(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, Relabel]:
 
 def can_relabel(lhs: Expr, rhs: Expr) -> bool:
     """Whether some block does not look yet as relabeling would make it look."""
+    if any(num_nodes(block) > 3 for block in constant_blocks(lhs) + constant_blocks(rhs)):
+        return True  # neither a letter nor minus a letter
     return any(str(block) != str(letter) for block, letter in letters_for(lhs, rhs).items())
 
 
@@ -171,7 +175,7 @@ def propose(lhs: Expr, rhs: Expr) -> Expr | None:
     degree = len(coeffs) - 1
     if not 2 <= degree <= MAX_DEGREE or is_zero(coeffs[-2]) or is_zero(coeffs[-1]):
         return None
-    return Add(X, product(Rational(-1, degree), coeffs[-2], power(coeffs[-1], MINUS_ONE)))
+    return total(X, product(Rational(-1, degree), coeffs[-2], power(coeffs[-1], MINUS_ONE)))
 
 
 def exponential_rate(side: Expr) -> Expr | None:
@@ -185,7 +189,7 @@ def exponential_rate(side: Expr) -> Expr | None:
                 return None
             rates.append(linear[1])
     rates = sorted(set(rates), key=lambda rate: (rate.could_extract_minus_sign(), str(rate)))
-    return rates[0] if len(rates) == 2 and is_zero(rates[0] + rates[1]) else None
+    return rates[0] if len(rates) == 2 and is_zero(total(*rates)) else None
 
 
 def change_variables(lhs: Expr, rhs: Expr, phi: Expr) -> tuple[Expr, Expr]:
@@ -196,7 +200,7 @@ def change_variables(lhs: Expr, rhs: Expr, phi: Expr) -> tuple[Expr, Expr]:
 def substitute_side(side: Expr, phi: Expr) -> Expr:
     if not has_x(side):
         return side
-    by = phi - X
+    by = difference(phi, X)
     coeffs = None if has_x(by) or grows_past(side, 300) else coefficients(expand(side))
     if coeffs is not None:
         # Exact binomials; a coefficient that vanishes must vanish, not linger as an unsimplified

@@ -30,6 +30,7 @@ Constants = Literal["blocks", "raw", "letters"]
 Array = np.ndarray
 
 NUM_RENAMED = 16
+MASK = (1 << 64) - 1
 LARGEST_INTEGER = 12
 RATIONALS = ("1/2", "-1/2", "1/3", "-1/3", "2/3", "-2/3", "1/4", "-1/4", "3/2", "-3/2")
 LETTERS = tuple("abcdefghijklmnopqrstuvwyzABCDFGHJKLMNOPQRSTUVWXYZ")  # no x; E and I are numbers
@@ -56,6 +57,7 @@ class Tree(NamedTuple):
     tokens: Array  # [N] int16
     roles: Array  # [N] int16
     parents: Array  # [N] int16
+    subtrees: Array  # [N] int64, equal where everything at and below the node is equal
     node_of: dict[Expr, int]  # first node of every sub-expression that can be a term
 
 
@@ -66,7 +68,25 @@ def encode(lhs: Expr, rhs: Expr, constants: Constants) -> Tree:
     builder.visit(lhs, ROLE["lhs"], 0)
     builder.visit(rhs, ROLE["rhs"], 0)
     columns = np.array(builder.rows, dtype=np.int16).T
-    return Tree(columns[0], columns[1], columns[2], builder.node_of)
+    subtrees = np.array(subtree_hashes(builder.rows), dtype=np.uint64).view(np.int64)
+    return Tree(columns[0], columns[1], columns[2], subtrees, builder.node_of)
+
+
+def subtree_hashes(rows: list[tuple[int, int, int]]) -> list[int]:
+    """A 64-bit name for each subtree, whatever the order of its children and the process.
+
+    A network whose messages run from child to parent computes equal subtrees once.
+    """
+    below = [0] * len(rows)
+    hashes = [0] * len(rows)
+    for i in range(len(rows) - 1, -1, -1):  # children come after their parents
+        token, role, parent = rows[i]
+        z = (below[i] + (token * len(ROLES) + role + 1) * 0x9E3779B97F4A7C15) & MASK
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
+        hashes[i] = z ^ (z >> 31)
+        below[parent] += hashes[i]  # the root's parent is -1: the last entry, already done with
+    return hashes
 
 
 def preorder_ids(tree: Tree, length: int) -> Array:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 from sympy import Expr
@@ -172,17 +172,13 @@ class Env:
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Apply the legal action with this index."""
-        if self.ended:
-            raise RuntimeError("the episode is over (or never began): call reset() first")
-        if not 0 <= action < len(self.observation.actions):
-            raise IndexError(
-                f"action {action} is not legal: '{self.form}' has legal actions"
-                f" 0 to {len(self.observation.actions) - 1}"
-            )
+        actions = self.observation.actions if not self.ended else ()
+        if not 0 <= action < len(actions):
+            self.explain(action)
         config, before = self.config, self.form
         before.stamp = self.cache.stamp
         form, transform = before.successors[action] or self.cache.successor(before, action)
-        chosen = self.observation.actions[action]
+        chosen = actions[action]
         if transform is not None:
             self.stack += (transform,)
             self.num_cov += chosen.op == "cov"
@@ -211,13 +207,26 @@ class Env:
             terminated = terminated or config.end_on_revisit
         else:
             self.visited.add(form)
-        self.observation = self.cache.observe(form, self.num_cov < config.max_cov)
-        terminated = terminated or not self.observation.actions
+        observation = form.observation if self.num_cov < config.max_cov else form.capped
+        if observation is None:
+            observation = self.cache.observe(form, self.num_cov < config.max_cov)
+        self.observation = observation
+        if not observation.actions:
+            terminated = True
         truncated = not terminated and len(self.path) >= config.max_steps
-        self.ended = terminated or truncated
-        if self.ended:
+        if terminated or truncated:
+            self.ended = True
             info["solved"] = self.solved
-        return self.observation, reward, terminated, truncated, info
+        return observation, reward, terminated, truncated, info
+
+    def explain(self, action: int) -> NoReturn:
+        """Say why an action cannot be taken."""
+        if self.ended:
+            raise RuntimeError("the episode is over (or never began): call reset() first")
+        raise IndexError(
+            f"action {action} is not legal: '{self.form}' has legal actions"
+            f" 0 to {len(self.observation.actions) - 1}"
+        )
 
     # ---- Looking at it ----
 

@@ -15,7 +15,9 @@ from zlib import crc32
 
 from sympy import Add, E, Expr, I, Mul, Pow, Rational, Symbol, exp, pi
 
-from abel.equation import Label, X, has_x, remember
+from abel.equation import MINUS_ONE, Label, X, has_x, remember
+from abel.rewrite import power as power_of
+from abel.rewrite import product
 
 Values = tuple[complex, complex, complex]
 Polynomial = list[int]  # coefficients modulo PRIME, constant first; the zero polynomial is []
@@ -243,7 +245,7 @@ def fraction(expr: Expr, generator: Expr, root: int) -> tuple[Polynomial, Polyno
 def exponential_power(expr: Expr, generator: Expr) -> int:
     """n where expr = generator**n and both are exponentials, else 0."""
     if isinstance(expr, exp) and isinstance(generator, exp):
-        ratio = expr.args[0] / generator.args[0]
+        ratio = product(expr.args[0], power_of(generator.args[0], MINUS_ONE))
         return ratio.p if ratio.is_Integer else 0
     return 0
 
@@ -273,12 +275,12 @@ def multiply(p: Polynomial, q: Polynomial) -> Polynomial:
         return q
     if q == [1] or not p:
         return p
-    product = [0] * (len(p) + len(q) - 1)
+    result = [0] * (len(p) + len(q) - 1)
     for i, a in enumerate(p):
         if a:
             for j, b in enumerate(q):
-                product[i + j] += a * b
-    return [c % PRIME for c in product]
+                result[i + j] += a * b
+    return [c % PRIME for c in result]
 
 
 def power(p: Polynomial, n: int) -> Polynomial:

@@ -86,17 +86,46 @@ def product(*factors: Expr) -> Expr:
     if number is ONE and len(result) == 1:
         return result[0]
     if len(result) == 1 and isinstance(result[0], Add) and number.is_Rational:
-        return Add(*[product(number, arg) for arg in result[0].args])
+        return total(*[product(number, arg) for arg in result[0].args])
     number, radicals = number.as_coeff_Mul()
     result += () if radicals is ONE else Mul.make_args(radicals)
     result.sort(key=cmp_to_key(Basic.compare))
     return Mul._from_args([number] * (number is not ONE) + result)
 
 
+def total(*terms: Expr) -> Expr:
+    """What Add(*terms) is, without the Mul by which SymPy puts coefficients to terms."""
+    number = ZERO
+    coefficients_of: dict[Expr, Rational] = {}
+    pending = list(terms)
+    while pending:
+        term = pending.pop()
+        if isinstance(term, Add):
+            pending.extend(term.args)
+        elif term.is_Rational:
+            number += term
+        else:
+            times, rest = term.as_coeff_Mul() if isinstance(term, Mul) else (ONE, term)
+            coefficients_of[rest] = coefficients_of.get(rest, ZERO) + times
+    result: list[Expr] = []
+    for rest, times in coefficients_of.items():
+        if times is ONE:
+            result.append(rest)
+        elif times is not ZERO:
+            factors = rest.args if isinstance(rest, Mul) else (rest,)
+            result.append(Mul._from_args((times, *factors)))
+    if any(isinstance(term, Add) for term in result):  # a coefficient became 1: (a + b)/2 twice
+        return total(number, *result)
+    if len(result) == 1 and number is ZERO:
+        return result[0]
+    result.sort(key=cmp_to_key(Basic.compare))
+    return Add._from_args([number] * (number is not ZERO) + result)
+
+
 def negate(expr: Expr) -> Expr:
     """-expr, term by term."""
     if isinstance(expr, Add):
-        return Add(*[product(MINUS_ONE, arg) for arg in expr.args])
+        return total(*[product(MINUS_ONE, arg) for arg in expr.args])
     return product(MINUS_ONE, expr)
 
 
@@ -104,7 +133,11 @@ def power(base: Expr, exponent: Expr) -> Expr:
     """base**exponent; a rational power moves into products, powers and exponentials only if
     integer.
     """
-    if not base.args or not exponent.is_Rational:
+    if base is E:
+        return call(exp, exponent)
+    if not exponent.is_Rational:
+        return Pow(base, exponent, evaluate=not exponent.args)
+    if not base.args:
         return Pow(base, exponent)
     if exponent is ONE:
         return base
@@ -133,7 +166,7 @@ def call(function: type, arg: Expr) -> Expr:
             else:
                 rest.append(term)
         if powers:
-            return product(*powers, call(exp, Add(*rest)))
+            return product(*powers, call(exp, total(*rest)))
     elif isinstance(arg, INVERSE.get(function, ())) and function in (sin, cos, tan):
         return arg.args[0]
     # function(arg, evaluate=False) without the set of allowed argument counts it builds every time.
@@ -202,7 +235,7 @@ def logarithm(side: Expr) -> Expr:
         f.args[0] if isinstance(f, exp) else product(f.exp, call(log, f.base))
         for f in Mul.make_args(rest)
     ]
-    return Add(call(log, free), *exponents)
+    return total(call(log, free), *exponents)
 
 
 def undo(function: type, side: Expr) -> Expr:
@@ -213,7 +246,7 @@ def undo(function: type, side: Expr) -> Expr:
 def rebuild(expr: Expr, args: list[Expr]) -> Expr:
     """`expr` with other arguments."""
     if isinstance(expr, Add):
-        return Add(*args)
+        return total(*args)
     if isinstance(expr, Mul):
         return product(*args)
     if isinstance(expr, Pow):
@@ -302,8 +335,8 @@ def distribute(factors: list[Expr]) -> Expr:
                 grown += Add.make_args(expand(product(term, factor)))
             else:
                 grown += [product(term, summand) for summand in factor.args]
-        terms = list(Add.make_args(Add(*grown)))
-    return Add(*terms)
+        terms = list(Add.make_args(total(*grown)))
+    return total(*terms)
 
 
 def divides(factor: Expr, term: Expr) -> bool:
@@ -341,8 +374,8 @@ def collect(expr: Expr) -> Expr:
     for arg in args:
         free, rest = split_factor(arg)
         groups.setdefault(rest, []).append(free)
-    return Add(*[
-        Add(*free) if rest is ONE else product(Add(*free), rest) for rest, free in groups.items()
+    return total(*[
+        total(*free) if rest is ONE else product(total(*free), rest) for rest, free in groups.items()
     ])  # fmt: skip
 
 
@@ -359,17 +392,17 @@ def coefficients(expr: Expr) -> tuple[Expr, ...] | None:
         if rest is not ONE and (base != X or exponent < 0):
             return None
         found.setdefault(0 if rest is ONE else exponent.p, []).append(free)
-    return tuple(Add(*found.get(k, ())) for k in range(max(found, default=0) + 1))
+    return tuple(total(*found.get(k, ())) for k in range(max(found, default=0) + 1))
 
 
 def polynomial(coeffs: list[Expr]) -> Expr:
-    return Add(*[product(c, power(X, Integer(k))) if k else c for k, c in enumerate(coeffs)])
+    return total(*[product(c, power(X, Integer(k))) if k else c for k, c in enumerate(coeffs)])
 
 
 def shift(coeffs: tuple[Expr, ...], by: Expr) -> list[Expr]:
     """Coefficients of p(x + by)."""
     return [
-        Add(*[
+        total(*[
             product(Integer(comb(k, j)), coeffs[k], power(by, Integer(k - j)) if k > j else ONE)
             for k in range(j, len(coeffs))
         ])
@@ -383,4 +416,4 @@ def grows_past(expr: Expr, max_nodes: int) -> bool:
 
 
 def difference(lhs: Expr, rhs: Expr) -> Expr:
-    return lhs if rhs is ZERO else Add(lhs, negate(rhs))
+    return lhs if rhs is ZERO else total(lhs, negate(rhs))

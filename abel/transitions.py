@@ -28,6 +28,7 @@ class Observation(NamedTuple):
     tokens: Array  # [N] int16
     roles: Array  # [N] int16
     parents: Array  # [N] int16, -1 for the root
+    subtrees: Array  # [N] int64, equal where everything at and below the node is equal
     action_ops: Array  # [A] int16, index of the operation in the table
     action_nodes: Array  # [A] int16, node of the term; the root for an operation without one
     actions: tuple[Action, ...]
@@ -126,11 +127,11 @@ class TransitionCache:
         tree = encode(form.lhs, form.rhs, self.constants)
         nodes = [0 if a.term is None else tree.node_of[a.term] for a in actions]
         ops = np.array([self.op_index[a.op] for a in actions], dtype=np.int16)
-        full = Observation(*tree[:3], ops, np.array(nodes, dtype=np.int16), tuple(actions))
+        full = Observation(*tree[:4], ops, np.array(nodes, dtype=np.int16), tuple(actions))
         form.successors = [None] * len(actions)
         form.observation = form.capped = full
         if actions and actions[-1].op == "cov":  # the last row of the table
-            form.capped = Observation(*full[:3], full[3][:-1], full[4][:-1], full[5][:-1])
+            form.capped = Observation(*full[:4], *(column[:-1] for column in full[4:]))
 
     def successor(self, form: Form, index: int) -> tuple[Form, Transform | None]:
         """The form after a legal action, and the transform it pushed, if any."""

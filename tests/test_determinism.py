@@ -19,7 +19,7 @@ for constants in ("blocks", "raw", "letters"):
         observation, reward, terminated, truncated, info = env.step(rng.randrange(len(env.actions)))
         named = [str(action) for action in env.actions] if step % 20 == 0 else []
         digest.update(repr((str(env.form), reward, named)).encode())
-        for array in observation[:5]:
+        for array in observation[:6]:
             digest.update(array.tobytes())
         digest.update(repr((env.root, env.verdict)).encode())
         if terminated or truncated:

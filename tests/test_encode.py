@@ -74,6 +74,22 @@ def test_preorder_ids_are_padded_and_cut():
     assert np.array_equal(preorder_ids(tree, 3), tree.tokens[:3])
 
 
+def test_equal_subtrees_have_equal_hashes_and_different_ones_different():
+    equation = parse("sin(a*x + b) + log(c*x + d) = x*sin(a + x*b)")
+    tree = encode(equation.lhs, equation.rhs, "blocks")
+    by_hash = {}
+    for i in range(len(tree.tokens)):
+        by_hash.setdefault(int(tree.subtrees[i]), set()).add(written(tree, i))
+    assert all(len(texts) == 1 for texts in by_hash.values())
+    assert len({text for texts in by_hash.values() for text in texts}) == len(by_hash)
+    assert len(by_hash) < len(tree.tokens)
+
+
+def written(tree, i: int) -> str:
+    below = sorted(written(tree, j) for j in range(len(tree.parents)) if tree.parents[j] == i)
+    return f"{tree.tokens[i]}.{tree.roles[i]}({','.join(below)})"
+
+
 def test_many_constants_share_the_last_token():
     names = "+".join(f"k{i}*sin({i + 2}*x)" for i in range(20))
     assert "<constant>" in tokens(names, "raw")

@@ -4,6 +4,7 @@ import random
 
 import pytest
 from sympy import (
+    Add,
     E,
     I,
     Integer,
@@ -39,6 +40,7 @@ from abel.rewrite import (
     replace,
     root,
     shift,
+    total,
     undo,
 )  # fmt: skip
 
@@ -60,6 +62,22 @@ def test_product_is_what_sympy_makes_of_it():
     for _ in range(3000):
         factors = [rng.choice(FACTORS) for _ in range(rng.randint(1, 4))]
         assert product(*factors) == Mul(*factors), factors
+
+
+def test_total_is_what_sympy_makes_of_it():
+    rng = random.Random(3)
+    pool = [*FACTORS, 2 * a, -a, a / 2, 3 * a * x, -a * x, 2 * b * (x + a), -b * (x + a), -pi]
+    for _ in range(3000):
+        terms = [rng.choice(pool) for _ in range(rng.randint(0, 5))]
+        assert total(*terms) == Add(*terms), terms
+
+
+def test_towers_of_constants_are_left_alone():
+    """SymPy's Add and Mul would evaluate such constants numerically, for minutes."""
+    tower = Integer(1)
+    for function in (exp, cos, log, sin, exp, cos) * 3:
+        tower = root(call(function, tower), 3)
+    assert total(tower, product(Integer(2), tower)) == product(Integer(3), tower)
 
 
 def test_product_flattens_a_power_that_becomes_whole():

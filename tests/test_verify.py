@@ -1,0 +1,518 @@
+"""Roots proved, refuted, undefined: worked by hand, then against an independent numeric check."""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import mpmath
+import pytest
+import sympy as sp
+from sympy import E, I, Integer, Rational, acos, asin, atan, cbrt, cos, exp, log, pi, sin, sqrt, tan
+
+from abel import proof, residual, verify
+from abel.equation import Equation, X
+from abel.verify import Verdict, verify_root
+
+a, b, c, d, e, f, k = sp.symbols("a b c d e f k")
+x = X
+HALF_TURN = sp.And(sp.Ge(a, -pi / 2), sp.Le(a, pi / 2))
+
+
+def verdict(residual, candidate, nonzero=()):
+    return verify_root(Equation(sp.sympify(residual), Integer(0), nonzero), candidate)
+
+
+def assert_proved(residual, candidate, valid_when=None):
+    found = verdict(residual, candidate)
+    assert found.status == "proved", found
+    assert found.valid_when == valid_when, found
+
+
+# ---- The published mistakes: vertex for root, constants unwound one after the other ----
+
+
+def test_the_vertex_of_a_parabola_is_not_a_root():
+    assert verdict(a * x**2 + 2 * c * x + 5 * d, -c / a).status == "refuted"
+
+
+def test_a_published_root_of_an_exponential_equation_is_refuted():
+    wrong = -log(d / f) + log(6)
+    assert verdict(2 * b * exp(x) + 2 * d - 6 * f * exp(-x), wrong).status == "refuted"
+
+
+# ---- Families that must be proved everywhere ----
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_both_roots_of_the_quadratic_formula_hold_everywhere(sign):
+    root = (-b + sign * sqrt(b**2 - 4 * a * c)) / (2 * a)
+    assert_proved(a * x**2 + b * x + c, root)
+    assert_proved(
+        3 * a * x**2 - 14 * b * x + 5, (7 * b + sign * sqrt(49 * b**2 - 15 * a)) / (3 * a)
+    )
+    assert_proved(x**2 + 2 * b * x + c, -b + sign * sqrt(b**2 - c))
+    assert_proved(a * x**2 + b * x + c, -b / (2 * a) + sign * sqrt(b**2 / (4 * a**2) - c / a))
+
+
+def test_a_quadratic_without_constant_term_has_the_root_zero():
+    assert_proved(a * x**2 + b * x, 0)
+    assert_proved(a * x**2 + b * x, -b / a)
+
+
+@pytest.mark.parametrize("root_of_unity", [1, (-1 + sqrt(3) * I) / 2, (-1 - sqrt(3) * I) / 2])
+def test_cubics_with_a_perfect_cube_hold_for_all_three_roots(root_of_unity):
+    root = -b / (3 * a) + root_of_unity * cbrt(b**3 / (27 * a**3) - d / a)
+    assert_proved(a * x**3 + b * x**2 + b**2 / (3 * a) * x + d, root)
+    assert_proved(x**3 + 3 * b * x**2 + 3 * b**2 * x + d, -b + root_of_unity * cbrt(b**3 - d))
+
+
+@pytest.mark.parametrize("outer", [1, -1, I, -I])
+def test_quartics_with_a_perfect_fourth_power_hold_for_all_four_roots(outer):
+    residual = a * x**4 + b * x**3 + 3 * b**2 / (8 * a) * x**2 + b**3 / (16 * a**2) * x + d
+    assert_proved(residual, -b / (4 * a) + outer * sqrt(sqrt(b**4 / (256 * a**4) - d / a)))
+
+
+@pytest.mark.parametrize("rate", [1, 2, 3, 5, k])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_exponential_equations_hold_everywhere_with_complex_logarithms(rate, sign):
+    root = log((-c + sign * sqrt(c**2 - 4 * a * b)) / (2 * a)) / rate
+    assert_proved(a * exp(rate * x) + b * exp(-rate * x) + c, root)
+
+
+def test_the_general_cubic_is_proved_by_cardano():
+    u = cbrt(-b / 2 + sqrt(b**2 / 4 + a**3 / 27))
+    assert_proved(x**3 + a * x + b, u - a / (3 * u))
+
+
+@pytest.mark.parametrize(
+    "residual, root",
+    [
+        (a * x + b, -b / a),
+        (a * x + b, -b * a**-1),
+        ((a + b) * x + c * d, -c * d / (a + b)),
+        ((a + b) * x + a**2 - b**2, b - a),
+        ((a * x + b) / (c * x + d) - e, (d * e - b) / (a - c * e)),
+        (1 / x + 1 / (x - a), a / 2),
+        (log(x) + a, exp(-a)),
+        (log(x**2) - a, exp(a / 2)),
+        (log(x**2) - a, -exp(a / 2)),
+        (log(a * x) - log(b), b / a),
+        (log(log(x) + a) - b, exp(exp(b) - a)),
+        (exp(x) - a * b, log(a) + log(b)),
+        (exp(exp(x)) - a, log(log(a))),
+        (exp((a + b) * x) - c, log(c) / (a + b)),
+        (exp(x / 2) + a * exp(x / 3), 6 * log(-a)),
+        (a**x - b, log(b) / log(a)),
+        (x**3 - a, cbrt(a)),
+        (x**6 - a, -(a ** Rational(1, 6))),
+        (x ** Rational(3, 2) - a, a ** Rational(2, 3)),
+        (cos(x) - a, acos(a)),
+        (cos(x) - a, -acos(a)),
+        (sin(x) - a, pi - asin(a)),
+        (tan(x) - a, atan(a) + pi),
+        (sin(a * x + b) - c, (asin(c) - b) / a),
+        (sin(x) ** 2 - a, asin(sqrt(a))),
+        (sin(x) * cos(x) - a, asin(2 * a) / 2),
+        (2 * sin(x) + 3 * cos(x) - a, asin(a / sqrt(13)) - atan(Rational(3, 2))),
+        (log(sin(x)) - a, asin(exp(a))),
+        (x * exp(x) - a, sp.LambertW(a)),
+    ],
+)
+def test_a_root_that_holds_on_every_branch_has_no_condition(residual, root):
+    assert_proved(residual, root)
+
+
+# ---- Roots under conditions ----
+
+
+@pytest.mark.parametrize(
+    "residual, root, valid_when",
+    [
+        (sqrt(x) + a, a**2, sp.Le(a, 0)),
+        (sqrt(x + b) - a + c, (a - c) ** 2 - b, sp.Ge(a - c, 0)),
+        (sqrt(a * x + b) - c, (c**2 - b) / a, sp.Ge(c, 0)),
+        (sqrt(x**2) + a, sqrt(a**2), sp.Le(a, 0)),
+        (sqrt(x**2) + a, -a, sp.Le(a, 0)),
+        (sqrt(x**2) + a, a, sp.Le(a, 0)),
+        (sqrt(sqrt(x) + a) - c, (c**2 - a) ** 2, sp.And(sp.Ge(c, 0), sp.Le(a - c**2, 0))),
+        (sqrt(x**2 + 2 * a * b) - a - b, sqrt(a**2 + b**2), sp.Ge(a + b, 0)),
+        (x ** Rational(2, 3) - a, a ** Rational(3, 2), sp.Ge(a, 0)),
+        (log(x) + log(a) - b, exp(b) / a, sp.Ge(a, 0)),
+        (x**a - b, b ** (1 / a), sp.Ge(b, 0)),
+        (x**x - a, exp(sp.LambertW(log(a))), sp.Ge(a, 1)),
+        (asin(x) - a, sin(a), HALF_TURN),
+        (asin(x) + a, -sin(a), HALF_TURN),
+        (atan(x) - a, tan(a), HALF_TURN),
+        (acos(x) - a, cos(a), sp.And(sp.Ge(a, 0), sp.Le(a, pi))),
+        (asin(x) - a + pi, -sin(a), sp.And(sp.Ge(a, pi / 2), sp.Le(a, 3 * pi / 2))),
+        (
+            asin(sqrt(x)) + a,
+            sin(a) ** 2,
+            sp.And(sp.Ge(a, -pi / 2), sp.Le(a, pi / 2), sp.Le(sin(a), 0)),
+        ),
+        (sin(sqrt(x)) + a * b, asin(-a * b) ** 2, sp.And(sp.Ge(a * b, -1), sp.Le(a * b, 0))),
+    ],
+)
+def test_a_root_on_one_branch_carries_its_condition(residual, root, valid_when):
+    assert_proved(residual, root, valid_when)
+
+
+def test_sign_cases_are_joined_with_or():
+    found = verdict(sqrt(a) * sqrt(x) - b, b**2 / a)
+    assert found and isinstance(found.valid_when, sp.Or)
+    for point, inside in (((2, 3), True), ((-2, -3), True), ((2, -3), False), ((-2, 3), False)):
+        assert bool(found.valid_when.subs({a: point[0], b: point[1]})) is inside
+
+
+def test_conditions_that_exclude_nothing_are_dropped():
+    assert_proved(sqrt(x) - a**2 - 1, (a**2 + 1) ** 2)
+    assert_proved(log(x) - 2 * log(exp(a)), exp(2 * a))
+    assert_proved(sqrt((x - a) ** 2) - sqrt(b**2), a + b)
+
+
+# ---- Not roots ----
+
+
+@pytest.mark.parametrize(
+    "residual, candidate",
+    [
+        (exp(-30) * (x - 1), 2),
+        (exp(-1000) * (x - 1), 2),
+        (x - Rational(1, 10**20), 0),
+        (10**30 * (x - 1), 1 + Rational(1, 10**25)),
+        (10**30 * (x - 1), 1 + Rational(1, 10**70)),
+        (10**30 * (x - 1), 1 + Rational(1, 10**15)),
+        (x**2 - 2, Rational(141421356237309504880, 10**20)),
+        (x - pi, Rational(314159265358979323846264338327950288419716939937510582, 10**53)),
+        (a * x + b, b / a),
+        (x**2 - a**2 - Rational(1, 10**18), a),
+        (log(x) + a, -exp(-a)),
+        (x**3 - a, -cbrt(a)),
+        (sin(x) - a, acos(a)),
+        (x**5 - x - 1, 1),
+        (exp(x) + 1, 0),
+        (a * x + b, c),
+    ],
+)
+def test_what_is_no_root_is_refuted_however_small_the_residual(residual, candidate):
+    assert verdict(residual, candidate).status == "refuted"
+
+
+def test_large_coefficients_hide_nothing():
+    big = 3**400 + 2
+    assert_proved(big * x - a, a / Integer(big))
+    assert verdict(big * x - a, a / Integer(big + 1)).status == "refuted"
+    assert_proved(10**40 * x**2 - 7**30 * a, sqrt(7**30 * a / Integer(10) ** 40))
+
+
+# ---- Undefined ----
+
+
+def test_a_cancelled_denominator_still_excludes_its_root():
+    assert verdict(x + a, 0, nonzero=(x,)).status in ("refuted", "undefined")
+    assert verdict(x, 0, nonzero=(x,)).status == "undefined"
+    assert verdict(x**2 + a * x, -a, nonzero=(x,)).status == "proved"
+    assert verdict(x - a, a, nonzero=(x - b,)).status == "proved"
+    assert verdict(x - a, a, nonzero=(x - a, x - b)).status == "undefined"
+
+
+@pytest.mark.parametrize(
+    "residual, candidate",
+    [
+        (1 / x, 0),
+        (log(x) + a, 0),
+        (x * log(x), 0),
+        ((x**2 - a**2) / (x - a), a),
+        (1 / (x - a) - 1 / (x - a) ** 2, a),
+        (1 / (x**2 - 2), sqrt(2)),
+        (1 / (sqrt(x) - sqrt(2) - sqrt(3)), 5 + 2 * sqrt(6)),
+    ],
+)
+def test_where_the_equation_is_not_defined_there_is_no_root(residual, candidate):
+    assert verdict(residual, candidate).status == "undefined"
+
+
+@pytest.mark.parametrize("candidate", [sp.zoo, sp.oo, sp.nan, -sp.oo, a * sp.zoo])
+def test_an_infinite_candidate_is_undefined(candidate):
+    assert verdict(x - a, candidate).status == "undefined"
+
+
+# ---- Numbers without letters ----
+
+
+@pytest.mark.parametrize(
+    "residual, root",
+    [
+        (x**2 - 2, sqrt(2)),
+        (x**2 + 1, I),
+        (x**2 - x - 1, (1 + sqrt(5)) / 2),
+        (x**2 - x - 1, sqrt((3 + sqrt(5)) / 2)),
+        (x**2 - x - 1, sqrt(1 + (1 + sqrt(5)) / 2)),
+        (x**4 - 10 * x**2 + 1, sqrt(2) + sqrt(3)),
+        (x**4 - 10 * x**2 + 1, sqrt(5 + 2 * sqrt(6))),
+        (x**3 - 15 * x - 4, cbrt(2 + 11 * I) + cbrt(2 - 11 * I)),
+        (x**2 - x + 1, Integer(-1) ** Rational(1, 3)),
+        (E * x - pi, pi / E),
+        (exp(x) + 1, I * pi),
+        (sin(x) - Rational(1, 2), pi / 6),
+        (asin(x) - pi / 4, sqrt(2) / 2),
+        (cos(x) - 2, acos(2)),
+        (sqrt(x), 0),
+        (acos(x), 1),
+        ((x - 1) ** 20, 1),
+        (x ** (10**9) - 1, 1),
+        (2 * x - 6, 3),
+    ],
+)
+def test_numeric_equations_are_proved_exactly(residual, root):
+    assert_proved(residual, root)
+
+
+# ---- The interface ----
+
+
+def test_only_proved_is_true():
+    assert Verdict("proved")
+    assert not any(Verdict(status) for status in ("refuted", "undefined", "unproven"))
+
+
+def test_every_verdict_says_why():
+    for side, candidate in ((x - a, a), (x - a, b), (1 / x, 0), (sp.Function("g")(x), 1)):
+        assert verdict(side, candidate).reason
+
+
+def test_an_unknown_function_is_never_proved():
+    assert verdict(sp.Function("g")(x) - a, 1).status == "unproven"
+
+
+def test_two_sided_equations_and_extra_symbols_are_understood():
+    assert verify_root(Equation(a * x, b + c * x), b / (a - c))
+    assert verify_root(Equation(x**2 - k**2 + d - d), k)
+    assert verify_root(Equation(x - a), a + d - d)
+    assert verify_root(Equation(x - a), a + d).status == "refuted"
+    assert verify_root(Equation(sin(x) ** 2 + cos(x) ** 2, Integer(1)), d)
+
+
+def test_text_is_parsed():
+    assert verify_root(Equation(a * x + b), "-b/a")
+
+
+def test_wrong_types_and_candidates_with_x_are_errors():
+    with pytest.raises(TypeError, match="candidate"):
+        verify_root(Equation(x - a), 1.5)
+    with pytest.raises(TypeError, match="candidate"):
+        verify_root(Equation(x - a), True)
+    with pytest.raises(TypeError, match="Equation"):
+        verify_root(x - a, a)
+    with pytest.raises(ValueError, match="contains x"):
+        verify_root(Equation(x - a), x + 1)
+
+
+def test_oversized_input_comes_back_unproven_soon():
+    start = time.process_time()
+    wide = sum(sqrt(a + i) * x**i for i in range(80))
+    tower = a
+    for _ in range(60):
+        tower = sqrt(tower + 1)
+    deep = x
+    for _ in range(60):
+        deep = deep**2 - 1
+    assert not verdict(wide, b)
+    assert not verdict((x + a + b + c + d) ** 150 - (tower + a) ** 149, b)
+    assert not verdict(sin(exp(exp(exp(exp(x))))) - a, b)
+    verdict(deep - a, tower)
+    assert time.process_time() - start < 5
+
+
+def test_the_hash_seed_changes_nothing():
+    program = (
+        "from sympy import *; from abel.equation import Equation, X as x\n"
+        "from abel.verify import verify_root\n"
+        "a, b, c, d = symbols('a b c d')\n"
+        "for left, root in ((sqrt(a)*sqrt(x) - b, b**2/a), (sin(sqrt(x)) + a*b, asin(a*b)**2),\n"
+        "                   (asin(d*x + c) - a*b, (sin(a*b) - c)/d), (x**a - b, b**(1/a))):\n"
+        "    print(verify_root(Equation(left), root))\n"
+    )
+    outputs = set()
+    for seed in ("0", "1"):
+        env = os.environ | {"PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", program]
+        root = Path(__file__).parents[1]
+        outputs.add(subprocess.check_output(command, env=env, cwd=root, text=True))
+    assert len(outputs) == 1 and "unproven" not in outputs.pop()
+
+
+# ---- An independent check: residuals written by hand, candidates evaluated by SymPy ----
+
+mp = mpmath.mp.clone()
+mp.dps = 40
+
+FAMILIES = {  # name: (residual in SymPy, root, the same residual in mpmath)
+    "linear": (
+        lambda p, q, r: p * x + q - r * x, lambda p, q, r: -q / (p - r),
+        lambda x, p, q, r: p * x + q - r * x,
+    ),
+    "quadratic": (
+        lambda p, q, r: p * x**2 + q * x + r, lambda p, q, r: (-q + sqrt(q**2 - 4 * p * r)) / (2 * p),
+        lambda x, p, q, r: p * x**2 + q * x + r,
+    ),
+    "cubic": (
+        lambda p, q, r: p * x**3 + q * x**2 + q**2 / (3 * p) * x + r,
+        lambda p, q, r: -q / (3 * p) + cbrt(q**3 / (27 * p**3) - r / p),
+        lambda x, p, q, r: p * x**3 + q * x**2 + q**2 / (3 * p) * x + r,
+    ),
+    "exponential": (
+        lambda p, q, r: p * exp(2 * x) + q * exp(-2 * x) + r,
+        lambda p, q, r: log((-r - sqrt(r**2 - 4 * p * q)) / (2 * p)) / 2,
+        lambda x, p, q, r: p * mp.exp(2 * x) + q * mp.exp(-2 * x) + r,
+    ),
+    "radical": (
+        lambda p, q, r: sqrt(p * x + q) - r, lambda p, q, r: (r**2 - q) / p,
+        lambda x, p, q, r: mp.sqrt(p * x + q) - r,
+    ),
+    "absolute": (
+        lambda p, q, r: sqrt((x - p) ** 2) - q + r, lambda p, q, r: p + q - r,
+        lambda x, p, q, r: mp.sqrt((x - p) ** 2) - q + r,
+    ),
+    "logarithm": (
+        lambda p, q, r: log(p * x) + log(q) - r, lambda p, q, r: exp(r) / (p * q),
+        lambda x, p, q, r: mp.log(p * x) + mp.log(q) - r,
+    ),
+    "arcsine": (
+        lambda p, q, r: asin(p * x) - q + r, lambda p, q, r: sin(q - r) / p,
+        lambda x, p, q, r: mp.asin(p * x) - q + r,
+    ),
+    "arccosine": (
+        lambda p, q, r: acos(x) ** 2 - p * q, lambda p, q, r: cos(sqrt(p * q)),
+        lambda x, p, q, r: mp.acos(x) ** 2 - p * q,
+    ),
+    "sine": (
+        lambda p, q, r: p * sin(x) - q - r, lambda p, q, r: asin((q + r) / p),
+        lambda x, p, q, r: p * mp.sin(x) - q - r,
+    ),
+}  # fmt: skip
+
+
+def draw_coefficients(rng):
+    letters = rng.sample([a, b, c, d, e, f, k], 3)
+    return [rng.choice((-1, 1)) * rng.randint(1, 10) * letter for letter in letters]
+
+
+def numeric_residual(residual, candidate, coefficients, point):
+    """The hand-written residual at the candidate, and a scale for it, in 40 digits."""
+    values = [mp.mpmathify(sp.sympify(p).subs(point).evalf(40)) for p in coefficients]
+    value = mp.mpmathify(sp.sympify(candidate).subs(point).evalf(40))
+    return abs(residual(value, *values)), 1 + abs(value) + sum(map(abs, values))
+
+
+def draw_points(rng, coefficients, num_points):
+    letters = sorted({s for p in coefficients for s in p.free_symbols}, key=str)
+    for _ in range(num_points):
+        scale = rng.choice((1, 10, 100))
+        yield {letter: Rational(rng.randint(-600, 600) * 2 + 1, 257 * scale) for letter in letters}
+
+
+def draw_pairs():
+    rng = random.Random(7)
+    for name in FAMILIES:
+        for _ in range(10):
+            coefficients = draw_coefficients(rng)
+            yield name, coefficients, rng.randint(0, 10**6)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_is_proved_is_zero_inside_its_conditions_and_corrupted_roots_are_not_proved(name):
+    for drawn, coefficients, seed in draw_pairs():
+        if drawn != name:
+            continue
+        rng = random.Random(seed)
+        build, solve, residual = FAMILIES[name]
+        equation, root = Equation(build(*coefficients)), solve(*coefficients)
+        found = verify_root(equation, root)
+        assert found.status == "proved", (str(equation), root, found)
+        num_inside = 0
+        for point in draw_points(rng, coefficients, 30):
+            if num_inside == 2:
+                break
+            if found.valid_when is None or found.valid_when.subs(point) == sp.true:
+                num_inside += 1
+                size, scale = numeric_residual(residual, root, coefficients, point)
+                assert size < mp.mpf(10) ** -30 * scale, (str(equation), root, point)
+        assert num_inside, found
+        for wrong in (root + Rational(1, 7), root * (1 + Rational(1, 10**12))):
+            assert not verify_root(equation, wrong), (str(equation), wrong)
+
+
+# ---- The two engines, on random expressions ----
+
+
+def random_expression(rng, size):
+    if size == 0:
+        numbers = (Integer(rng.randint(-5, 9)), Rational(rng.randint(-7, 7), 6), sqrt(3))
+        return rng.choice([a, b, c, pi, E, I, *numbers])
+    left, right = random_expression(rng, size - 1), random_expression(rng, rng.randrange(size))
+    functions = (exp, log, sin, cos, tan, asin, acos, atan, sp.LambertW)
+    powers = (2, 3, -1, -2, Rational(1, 2), Rational(1, 3), Rational(-1, 2), Rational(3, 2), right)
+    return rng.choice(
+        [left + right, left * right, left / (right + 7), left ** rng.choice(powers)]
+        + [rng.choice(functions)(left)] * 2
+    )
+
+
+def random_expressions(seed, num_expressions):
+    rng = random.Random(seed)
+    for _ in range(num_expressions):
+        expr = random_expression(rng, rng.randint(1, 4))
+        symbols_in = sorted(expr.free_symbols, key=str)
+        if symbols_in and not expr.has(sp.zoo, sp.nan, sp.oo):
+            yield expr, symbols_in
+
+
+def number(expr, symbols_in, point, ctx):
+    try:
+        return residual.column(expr, residual.columns_at([point], symbols_in, ctx), ctx)[0]
+    except (ArithmeticError, ValueError):
+        return None
+
+
+def test_numbers_are_as_exact_as_they_claim():
+    num_compared = 0
+    for expr, symbols_in in random_expressions(1, 120):
+        for point in residual.sample_points(len(symbols_in))[:6]:
+            contexts = (residual.DOUBLES, residual.DIGITS_50, residual.DIGITS_400)
+            found = [number(expr, symbols_in, point, ctx) for ctx in contexts]
+            for rough, exact in pairwise(found):
+                if rough and exact:
+                    num_compared += 1
+                    assert abs(rough[0] - exact[0]) <= rough[1] + exact[1], (expr, point)
+    assert num_compared > 500
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_rewriting_for_a_proof_keeps_the_value_inside_the_conditions(depth):
+    num_compared = 0
+    for expr, symbols_in in random_expressions(2 + depth, 70):
+        points = residual.sample_points(len(symbols_in))
+        orders = {}
+        for _ in range(verify.MAX_RETRIES):
+            tower = proof.Tower(symbols_in, points[0], depth, orders)
+            try:
+                back = tower.expression(tower.convert(expr))
+            except proof.Retry:
+                continue
+            except (proof.GiveUp, ArithmeticError, ValueError):
+                break
+            cell = frozenset(tower.conditions)
+            for point in [point for point in points if verify._inside(cell, symbols_in, point)][:5]:
+                before = number(expr, symbols_in, point, residual.DIGITS_50)
+                after = number(back, symbols_in, point, residual.DIGITS_50)
+                if before and after:
+                    num_compared += 1
+                    tolerance = 100 * (before[1] + after[1])
+                    assert abs(before[0] - after[0]) <= tolerance, (expr, back, cell, point)
+            break
+    assert num_compared > 100
