@@ -30,11 +30,11 @@ from abel.equation import (
 from abel.numeric import (
     LARGEST,
     TOLERANCE,
+    RootGuard,
     Values,
     depends_on_x,
     finite,
     is_zero,
-    loses_root,
     values,
 )
 from abel.rewrite import (
@@ -56,7 +56,7 @@ from abel.rewrite import (
     undo,
 )  # fmt: skip
 
-MAX_NODES = 200
+MAX_NODES = 150
 MAX_BITS = 256
 
 
@@ -89,6 +89,7 @@ class Sides(NamedTuple):
     size: list[float]  # |lhs| + |rhs| there
     change: float  # of the gap when only x changes
     room: int  # nodes that a step may still bring
+    guard: RootGuard
 
     @classmethod
     def of(cls, lhs: Expr, rhs: Expr) -> Sides:
@@ -96,7 +97,8 @@ class Sides(NamedTuple):
         gap = [v - w for v, w in zip(left, right)]
         size = [abs(v) + abs(w) for v, w in zip(left, right)]
         room = MAX_NODES - num_nodes(lhs) - num_nodes(rhs) - 6
-        return cls(lhs, rhs, left, right, gap, size, abs(gap[0] - gap[1]), room)
+        guard = RootGuard(lhs, rhs)
+        return cls(lhs, rhs, left, right, gap, size, abs(gap[0] - gap[1]), room, guard)
 
 
 class Action(NamedTuple):
@@ -155,8 +157,6 @@ def scaling_is_legal(sides: Sides, term: Expr, facts: Facts, inverse: bool) -> b
         return False
     if term is ONE or term is MINUS_ONE:  # no change, and an operation of its own
         return False
-    if not facts.has_x:
-        return True
     f, g, h = facts.values
     if inverse:
         if not (f and g and h):
@@ -165,9 +165,11 @@ def scaling_is_legal(sides: Sides, term: Expr, facts: Facts, inverse: bool) -> b
     scale = sides.size[0] * abs(f) + sides.size[1] * abs(g)
     if not scale + sides.size[2] * abs(h) < LARGEST:
         return False
+    if not facts.has_x:
+        return True
     if abs(sides.gap[0] * f - sides.gap[1] * g) <= TOLERANCE * scale:  # x would cancel
         return False
-    return not loses_root(sides.lhs, sides.rhs, term, inverse)
+    return not sides.guard.loses(term, inverse)
 
 
 def reciprocal(term: Expr) -> Expr:
@@ -287,6 +289,8 @@ OPERATIONS: dict[str, Operation] = {
 
 
 def terms_of(lhs: Expr, rhs: Expr, blocks: bool) -> list[Expr]:
+    if rhs is ZERO:
+        return list(subterms(lhs, blocks))
     found = dict.fromkeys(subterms(lhs, blocks) + subterms(rhs, blocks))
     return [term for term in found if term is not ZERO]
 

@@ -7,7 +7,7 @@ after a change of variables, at any depth, comes out exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from string import ascii_lowercase
 
@@ -20,7 +20,6 @@ from abel.equation import (
     X,
     free_part,
     has_x,
-    num_nodes,
     ordered_args,
     remember,
     split_factor,
@@ -114,15 +113,47 @@ def relabel(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, Relabel]:
 
 def can_relabel(lhs: Expr, rhs: Expr) -> bool:
     """Whether some block does not look yet as relabeling would make it look."""
-    if any(num_nodes(block) > 3 for block in constant_blocks(lhs) + constant_blocks(rhs)):
-        return True  # neither a letter nor minus a letter
-    return any(str(block) != str(letter) for block, letter in letters_for(lhs, rhs).items())
+    if has_composite_block(lhs) or has_composite_block(rhs):
+        return True
+    names = free_names(lhs, rhs)
+    seen: set[Expr] = set()
+    for block in constant_blocks(lhs) + constant_blocks(rhs):
+        letter = block if isinstance(block, Symbol) else block.args[1]
+        if letter not in seen:
+            if letter is not block or letter.name != next(names):
+                return True
+            seen.add(letter)
+    return False
+
+
+@remember
+def has_composite_block(expr: Expr) -> bool:
+    """Whether some block of constants is more than a letter or minus a letter."""
+    if not has_x(expr):
+        return not (expr.is_Number or isinstance(expr, Symbol) or is_minus_letter(expr))
+    if isinstance(expr, Add | Mul) and has_composite_block(free_part(expr)):
+        return True
+    return any(has_composite_block(arg) for arg in expr.args if has_x(arg))
+
+
+def is_minus_letter(expr: Expr) -> bool:
+    return (
+        isinstance(expr, Mul)
+        and len(expr.args) == 2
+        and expr.args[0] is MINUS_ONE
+        and isinstance(expr.args[1], Symbol)
+    )
+
+
+def free_names(lhs: Expr, rhs: Expr) -> Iterator[str]:
+    """Names of letters that are not taken by what relabeling leaves alone."""
+    taken = {symbol.name for symbol in unlabelled(lhs) | unlabelled(rhs)}
+    return (name for name in NAMES if name not in taken)
 
 
 def letters_for(lhs: Expr, rhs: Expr) -> dict[Expr, Expr]:
     """What each block of constants becomes."""
-    taken = {symbol.name for symbol in unlabelled(lhs) | unlabelled(rhs)}
-    names = (name for name in NAMES if name not in taken)
+    names = free_names(lhs, rhs)
     letters: dict[Expr, Expr] = {}
     for block in constant_blocks(lhs) + constant_blocks(rhs):
         if block not in letters:

@@ -96,32 +96,48 @@ def preorder_ids(tree: Tree, length: int) -> Array:
     return ids
 
 
-@remember
-def branches(
-    expr: Expr, constants: Constants
-) -> tuple[int, tuple[tuple[Expr, int], ...], tuple[Expr, ...]]:
-    """The token of an inner node, its children with their roles, and the terms that have no node.
+class Branches(NamedTuple):
+    """A node's token, its children with their roles, and terms that have no node of their own."""
 
-    The paper's tree has no node for the x-free part as a whole. In the others that part may hide a
-    term: SymPy distributes a number over a sum when the x-free factors of a product come together.
+    token: int  # -1 for a constant that is renamed by order of appearance
+    children: tuple[tuple[Expr, int], ...] = ()
+    hidden: tuple[Expr, ...] = ()  # they point at the first child
+    inside: tuple[Expr, ...] = ()  # they point at the node itself
+
+
+@remember
+def branches(expr: Expr, role: int, constants: Constants) -> Branches:
+    """How the tree goes on at `expr`.
+
+    In an opaque block every term points at the block; the paper's tree has no node for the x-free
+    part of a sum or product as a whole. In the others that part may hide a term: SymPy distributes
+    a number over a sum when the x-free factors of a product come together.
     """
-    hidden: tuple[Expr, ...] = ()
+    if constants == "blocks" and not has_x(expr):
+        return Branches(block_token(expr, role), inside=subterms(expr, False)[1:])
+    if not expr.args:
+        renamed = isinstance(expr, Symbol) and expr != X and constants != "letters"
+        return Branches(-1 if renamed else leaf_token(expr))
+    token = VOCAB[type(expr).__name__]
     if isinstance(expr, Pow):
-        children = zip(expr.args, ("base", "exponent"))
-    elif isinstance(expr, Add | Mul):
-        role, nothing = ("summand", ZERO) if isinstance(expr, Add) else ("factor", ONE)
-        args = ordered_args(expr)
-        if has_x(expr):
-            free = free_part(expr)
-            whole, apart = [free] * (free is not nothing), [arg for arg in args if not has_x(arg)]
-            if constants != "letters":
-                args, whole, apart = whole + [arg for arg in args if has_x(arg)], apart, whole
-            shown = {term for arg in apart for term in subterms(arg, False)}
-            hidden = tuple(t for arg in whole for t in subterms(arg, False) if t not in shown)
-        children = ((arg, role) for arg in args)
-    else:
-        children = ((arg, "argument") for arg in expr.args)
-    return VOCAB[type(expr).__name__], tuple((arg, ROLE[role]) for arg, role in children), hidden
+        return Branches(token, ((expr.base, ROLE["base"]), (expr.exp, ROLE["exponent"])))
+    if not isinstance(expr, Add | Mul):
+        return Branches(token, tuple((arg, ROLE["argument"]) for arg in expr.args))
+    child_role, nothing = ("summand", ZERO) if isinstance(expr, Add) else ("factor", ONE)
+    # Only renaming by order of appearance needs an order that does not hang on names.
+    args = ordered_args(expr) if constants == "raw" else expr.args
+    hidden: tuple[Expr, ...] = ()
+    inside: tuple[Expr, ...] = ()
+    if has_x(expr):
+        free = free_part(expr)
+        apart = [arg for arg in args if not has_x(arg)]
+        if constants == "letters":
+            inside = subterms(free, False)
+        elif len(apart) > 1:
+            hidden = tuple(term for arg in apart for term in subterms(arg, False))
+        if constants != "letters":
+            args = [free] * (free is not nothing) + [arg for arg in args if has_x(arg)]
+    return Branches(token, tuple((arg, ROLE[child_role]) for arg in args), hidden, inside)
 
 
 class TreeBuilder:
@@ -134,24 +150,20 @@ class TreeBuilder:
         self.renamed: dict[Symbol, int] = {}
 
     def visit(self, expr: Expr, role: int, parent: int) -> None:
-        index = len(self.rows)
-        self.node_of.setdefault(expr, index)
-        if self.constants == "blocks" and not has_x(expr):
-            self.rows.append((block_token(expr, role), role, parent))
-            for term in subterms(expr, False):  # a term inside an opaque block points at the block
-                self.node_of.setdefault(term, index)
-        elif expr.args:
-            token, children, hidden = branches(expr, self.constants)
-            self.rows.append((token, role, parent))
-            for child, child_role in children:
-                self.visit(child, child_role, index)
-            for term in hidden:  # points at the x-free part, the first child, or at the whole
-                self.node_of.setdefault(term, index + (self.constants != "letters"))
-        elif isinstance(expr, Symbol) and expr != X and self.constants != "letters":
+        rows, node_of = self.rows, self.node_of
+        index = len(rows)
+        node_of.setdefault(expr, index)
+        token, children, hidden, inside = branches(expr, role, self.constants)
+        if token < 0:
             number = self.renamed.setdefault(expr, len(self.renamed))
-            self.rows.append((RENAMED[min(number, NUM_RENAMED)], role, parent))
-        else:
-            self.rows.append((leaf_token(expr), role, parent))
+            token = RENAMED[min(number, NUM_RENAMED)]
+        rows.append((token, role, parent))
+        for child, child_role in children:
+            self.visit(child, child_role, index)
+        for term in hidden:
+            node_of.setdefault(term, index + 1)
+        for term in inside:
+            node_of.setdefault(term, index)
 
 
 @remember

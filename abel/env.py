@@ -62,8 +62,8 @@ class EnvConfig:
     """taken when a step leads to a form that the episode has seen"""
     end_on_revisit: bool = False
     """end the episode when a step leads to a form that it has seen"""
-    cache_size: int = 60_000
-    """forms remembered with their successors, about 10 kB each"""
+    cache_size: int = 30_000
+    """forms remembered with their successors, about 20 kB each"""
 
     def __post_init__(self) -> None:
         for name, low in (("max_cov", 0), ("max_steps", 1), ("cache_size", 2)):

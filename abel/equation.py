@@ -17,7 +17,7 @@ X = Symbol("x")
 ZERO, ONE, MINUS_ONE = Integer(0), Integer(1), Integer(-1)
 
 # Pure facts about immutable trees, remembered per node. The bound keeps a long run's memory flat.
-remember = lru_cache(maxsize=1 << 17)
+remember = lru_cache(maxsize=1 << 16)
 
 
 class Label(Symbol):
@@ -97,7 +97,7 @@ def subterms(expr: Expr, blocks: bool) -> tuple[Expr, ...]:
     With `blocks`, a maximal x-free part is one term and is not taken apart. Numeric exponents, and
     the -1 of a negative product, are signs of writing and no terms.
     """
-    found = {expr: None}
+    found = [expr]
     if not blocks or has_x(expr):
         children = list(expr.args)
         if isinstance(expr, Add | Mul) and has_x(expr):
@@ -111,8 +111,8 @@ def subterms(expr: Expr, blocks: bool) -> tuple[Expr, ...]:
         if isinstance(expr, Mul):
             children = [child for child in children if child is not MINUS_ONE]
         for child in children:
-            found.update(dict.fromkeys(subterms(child, blocks) if child.args else (child,)))
-    return tuple(found)
+            found += subterms(child, blocks) if child.args else (child,)
+    return tuple(dict.fromkeys(found))
 
 
 @remember

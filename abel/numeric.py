@@ -101,55 +101,82 @@ def depends_on_x(left: Values, right: Values) -> bool:
 # ---- Lost roots: does multiplying f by m turn a root of f into no root? ----
 
 
-def loses_root(lhs: Expr, rhs: Expr, term: Expr, inverse: bool) -> bool:
-    """Whether multiplying both sides by `term` (dividing, if `inverse`) takes a root away.
-
-    Rational functions are compared in one generator at a time: x, or one of the functions of x that
-    `term` is made of; all else is set to random constants. One copy of a repeated factor may go:
-    a*x**2 = 0 divided by x keeps its root.
-    """
-    return (inverse or has_denominator(term)) and overlap(lhs, rhs, term, inverse) == KILLS
-
-
 APART, SHARES, KILLS = 0, 1, 2
 
 
-@remember
-def overlap(lhs: Expr, rhs: Expr, term: Expr, inverse: bool) -> int:
-    """How the denominator of the multiplier meets the numerator of lhs - rhs: the worst over its
-    factors.
+class RootGuard:
+    """Tells which multiplications and divisions of both sides of lhs = rhs would take a root away.
+
+    Rational functions are compared in one generator at a time: x, or one of the functions of x that
+    the term is made of; all else is set to random constants. One copy of a repeated factor may go:
+    a*x**2 = 0 divided by x keeps its root.
     """
-    if not has_x(term):
-        return APART
-    if isinstance(term, Mul) or (isinstance(term, Pow) and term.exp.is_Integer and term.exp.p > 0):
-        # Coprime to every factor, or robbed by one: no need to look at the product.
-        factors = term.args if isinstance(term, Mul) else term.args[:1]
-        worst = max(overlap(lhs, rhs, factor, inverse) for factor in factors)
-        if worst != SHARES:
-            return worst
-    worst = APART
-    for generator in generators(term):
-        root = root_index(
-            rhs, generator, root_index(lhs, generator, root_index(term, generator, 1))
-        )
-        above, below = fraction(term, generator, root)
-        if inverse:
-            above, below = below, above
-        if isinstance(generator, exp | Pow):  # an exponential has no zeros: its powers may go
-            below = below[next((i for i, c in enumerate(below) if c), 0) :]
-        if len(below) > 1:
-            top = numerator(lhs, rhs, generator, root)
-            worst = max(worst, meet(multiply(top, above), below) if top else APART)
-    return worst
+
+    def __init__(self, lhs: Expr, rhs: Expr) -> None:
+        self.lhs, self.rhs = lhs, rhs
+        self.roots: dict[Expr, int] = {}
+        self.numerators: dict[tuple[Expr, int], Polynomial] = {}
+        self.overlaps: dict[tuple[Expr, bool], int] = {}
+
+    def loses(self, term: Expr, inverse: bool) -> bool:
+        """Whether multiplying by `term` (dividing, if `inverse`) takes a root away."""
+        return (inverse or has_denominator(term)) and self.overlap(term, inverse) == KILLS
+
+    def overlap(self, term: Expr, inverse: bool) -> int:
+        """How the multiplier's denominator meets the numerator of lhs - rhs, at the worst."""
+        known = self.overlaps.get((term, inverse))
+        if known is None:
+            known = self.overlaps[term, inverse] = self.find_overlap(term, inverse)
+        return known
+
+    def find_overlap(self, term: Expr, inverse: bool) -> int:
+        if isinstance(term, Mul) or (
+            isinstance(term, Pow) and term.exp.is_Integer and term.exp.p > 0
+        ):
+            # Coprime to every factor, or robbed by one: no need to look at the product.
+            factors = term.args if isinstance(term, Mul) else term.args[:1]
+            worst = max([self.overlap(f, inverse) for f in factors if has_x(f)], default=APART)
+            if worst != SHARES:
+                return worst
+        worst = APART
+        for generator in generators(term):
+            root = math.lcm(self.root_of(generator), root_index(term, generator))
+            above, below = denominator(term, inverse, generator, root)
+            if len(below) > 1:
+                top = self.numerator(generator, root)
+                worst = max(worst, meet(multiply(top, above), below) if top else APART)
+        return worst
+
+    def root_of(self, generator: Expr) -> int:
+        if generator not in self.roots:
+            self.roots[generator] = math.lcm(
+                *(root_index(s, generator) for s in (self.lhs, self.rhs))
+            )
+        return self.roots[generator]
+
+    def numerator(self, generator: Expr, root: int) -> Polynomial:
+        """The numerator of lhs - rhs over the prime field."""
+        key = (generator, root)
+        if key not in self.numerators:
+            left_top, left_below = fraction(self.lhs, generator, root)
+            right_top, right_below = fraction(self.rhs, generator, root)
+            minus = [PRIME - c if c else 0 for c in right_top]
+            top = add(multiply(left_top, right_below), multiply(minus, left_below))
+            self.numerators[key] = top
+        return self.numerators[key]
 
 
 @remember
-def numerator(lhs: Expr, rhs: Expr, generator: Expr, root: int) -> Polynomial:
-    """The numerator of lhs - rhs over the prime field."""
-    left_top, left_below = fraction(lhs, generator, root)
-    right_top, right_below = fraction(rhs, generator, root)
-    minus = [PRIME - c if c else 0 for c in right_top]
-    return add(multiply(left_top, right_below), multiply(minus, left_below))
+def denominator(
+    term: Expr, inverse: bool, generator: Expr, root: int
+) -> tuple[Polynomial, Polynomial]:
+    """Numerator and denominator of the multiplier, without factors that have no zeros."""
+    above, below = fraction(term, generator, root)
+    if inverse:
+        above, below = below, above
+    if isinstance(generator, exp | Pow):  # an exponential has no zeros: its powers may go
+        below = below[next((i for i, c in enumerate(below) if c), 0) :]
+    return above, below
 
 
 def meet(top: Polynomial, below: Polynomial) -> int:
@@ -194,13 +221,21 @@ def generators(expr: Expr) -> tuple[Expr, ...]:
 
 
 @remember
-def root_index(expr: Expr, generator: Expr, index: int) -> int:
-    """The least multiple of `index` that makes every root of the generator in `expr` a power."""
+def has_root(expr: Expr) -> bool:
+    """Whether a fractional power occurs in `expr`."""
+    if isinstance(expr, Pow) and expr.exp.is_Rational and not expr.exp.is_Integer:
+        return True
+    return any(has_root(arg) for arg in expr.args)
+
+
+@remember
+def root_index(expr: Expr, generator: Expr) -> int:
+    """The least n for which every root of the generator in `expr` is a power of its n-th root."""
+    if not has_root(expr):
+        return 1
     if isinstance(expr, Pow) and expr.base == generator and expr.exp.is_Rational:
-        return math.lcm(index, expr.exp.q)
-    for arg in expr.args:
-        index = root_index(arg, generator, index)
-    return index
+        return expr.exp.q
+    return math.lcm(*(root_index(arg, generator) for arg in expr.args))
 
 
 @remember
@@ -304,13 +339,11 @@ def divide(p: Polynomial, q: Polynomial) -> Polynomial:
 
 def remainder(p: Polynomial, q: Polynomial) -> Polynomial:
     """A multiple of the remainder of p by q, without the modular inverse that `divide` needs."""
-    rest, lead = list(p), q[-1]
-    while len(rest) >= len(q):
-        c, shift = rest[-1], len(rest) - len(q)
-        rest = [lead * a for a in rest]
-        for i, b in enumerate(q, shift):
-            rest[i] -= c * b
-        rest = [a % PRIME for a in rest]
+    rest, lead, size = p, q[-1], len(q)
+    while len(rest) >= size:
+        c, shift = rest[-1], len(rest) - size
+        low = [lead * a % PRIME for a in rest[:shift]]
+        rest = low + [(lead * a - c * b) % PRIME for a, b in zip(rest[shift:-1], q)]
         while rest and not rest[-1]:
             rest.pop()
     return rest

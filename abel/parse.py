@@ -20,6 +20,7 @@ import sympy
 from sympy import Add, Dummy, E, Expr, I, Mul, Pow, Rational, Symbol, nan, oo, pi, zoo
 
 from abel.equation import MINUS_ONE, ZERO, Equation, X, has_x, integer_bits, num_nodes, remember
+from abel.numeric import depends_on_x, finite, values
 
 MAX_LENGTH = 2000  # characters of text
 MAX_DEPTH = 60  # brackets and exponents inside each other
@@ -164,8 +165,12 @@ def is_hard_power(base: Expr, exponent: Expr) -> bool:
     return num_levels(exponent) > 1 and (num_terms(exponent) > MAX_TERMS or is_imaginary(exponent))
 
 
-def x_cancels(expr: Expr) -> bool:
-    """Whether no x is left after expanding, which is tried where it is quick."""
+def x_cancels(lhs: Expr, rhs: Expr) -> bool:
+    """Whether no x is left of lhs - rhs after expanding, which is tried where it is quick."""
+    at = values(lhs), values(rhs)
+    if all(map(finite, at)) and depends_on_x(*at):
+        return False
+    expr = lhs - rhs
     if num_terms(expr) <= MAX_TERMS:
         # Names for constants such as 2^(1/3): `expand` can take minutes over a few of them.
         nodes = [n for n in sympy.preorder_traversal(expr) if num_levels(n) and is_constant(n)]
@@ -342,6 +347,6 @@ def parse(text: str) -> Equation:
         hints = ["*".join(filter(None, n.partition("x"))) for n in names if "x" in n and len(n) < 9]
         hint = f"; did you mean {hints[0]}?" if hints else ""
         raise ParseError(text, None, f"the equation has no x{hint}")
-    if x_cancels(lhs - rhs):
+    if x_cancels(lhs, rhs):
         raise ParseError(text, None, "x cancels out: nothing is left to solve for")
     return Equation(lhs, rhs, nonzero=tuple(parser.nonzero), text=text.strip())

@@ -375,7 +375,8 @@ def collect(expr: Expr) -> Expr:
         free, rest = split_factor(arg)
         groups.setdefault(rest, []).append(free)
     return total(*[
-        total(*free) if rest is ONE else product(total(*free), rest) for rest, free in groups.items()
+        total(*free) if rest is ONE else product(total(*free), rest)
+        for rest, free in groups.items()
     ])  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def proposals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
     """Sensible next actions, best first; some may not be legal."""
     if has_x(rhs):
         yield from (Action("mul", term) for term in denominators(lhs) + denominators(rhs))
-        yield Action("sub", rhs if split_summand(rhs)[0] is ZERO else split_summand(rhs)[1])
+        yield from (Action("sub", term) for term in Add.make_args(rhs) if has_x(term))
         return
     if propose(lhs, rhs) is not None:
         yield Action("cov")
@@ -63,7 +63,7 @@ def proposals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
             yield Action("mul", power(lhs.base, -lhs.exp))
         elif lhs.exp.is_Integer:
             yield Action("cbrt" if lhs.exp % 3 == 0 else "sqrt")
-        elif lhs.exp.is_Rational and lhs.exp.q == 2:
+        elif lhs.exp.is_Rational and lhs.exp.q % 2 == 0:
             yield Action("square")
     elif type(lhs) in UNDO:
         yield Action(UNDO[type(lhs)])

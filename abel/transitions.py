@@ -19,7 +19,7 @@ from abel.equation import Equation, complexity, num_nodes
 from abel.verify import Verdict, verify_root
 
 MAX_VERDICTS = 1 << 16
-MAX_FORM_NODES = 600  # what cov may produce at the most; all else is bounded beforehand
+MAX_COV_NODES = 600  # of an equation after a change of variables
 
 
 class Observation(NamedTuple):
@@ -138,7 +138,7 @@ class TransitionCache:
         action = form.observation.actions[index]
         try:
             lhs, rhs, transform = self.apply(action, form.lhs, form.rhs)
-            sound = is_solvable(lhs, rhs) and num_nodes(lhs) + num_nodes(rhs) <= MAX_FORM_NODES
+            sound = is_solvable(lhs, rhs)
         except Exception:  # SymPy raises anything on odd input; a long run must not end by it
             sound = False
         if sound:
@@ -156,7 +156,10 @@ class TransitionCache:
             phi = self.generator(lhs, rhs)
             if phi is None:
                 return lhs, rhs, None
-            return *settle(*change_variables(lhs, rhs, phi)), Substitute(phi)
+            changed = settle(*change_variables(lhs, rhs, phi))
+            if sum(map(num_nodes, changed)) > MAX_COV_NODES:
+                return lhs, rhs, None  # too large to be of use: as if nothing were found
+            return *changed, Substitute(phi)
         return *apply(action, lhs, rhs), None
 
     def verdict(self, equation: Equation, root: Expr) -> Verdict:

@@ -47,8 +47,8 @@ def test_raw_renames_constants_by_order_of_appearance():
 
 
 def test_letters_are_the_papers_ids():
-    assert tokens("a*x + b", "letters") == ["=", "Add", "Mul", "a", "x", "b", "0"]
-    assert tokens("alpha*x + E", "letters") == ["=", "Add", "Mul", "<name>", "x", "E", "0"]
+    assert tokens("a*x + b", "letters") == ["=", "Add", "b", "Mul", "a", "x", "0"]
+    assert tokens("alpha*x + E", "letters") == ["=", "Add", "E", "Mul", "<name>", "x", "0"]
 
 
 @pytest.mark.parametrize("constants", ["blocks", "raw", "letters"])

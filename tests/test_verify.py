@@ -357,7 +357,8 @@ FAMILIES = {  # name: (residual in SymPy, root, the same residual in mpmath)
         lambda x, p, q, r: p * x + q - r * x,
     ),
     "quadratic": (
-        lambda p, q, r: p * x**2 + q * x + r, lambda p, q, r: (-q + sqrt(q**2 - 4 * p * r)) / (2 * p),
+        lambda p, q, r: p * x**2 + q * x + r,
+        lambda p, q, r: (-q + sqrt(q**2 - 4 * p * r)) / (2 * p),
         lambda x, p, q, r: p * x**2 + q * x + r,
     ),
     "cubic": (
