@@ -1,0 +1,244 @@
+"""Speed, measured against plain references in one run; ratios are printed as "47.1x".
+
+python -m abel.bench env     # the environment against an uncached SymPy environment
+python -m abel.bench soak    # a million random steps: rate, slowest step, failures, memory
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import random
+import resource
+import signal
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import sympy
+from sympy import S, Symbol, default_sort_key, preorder_traversal
+
+from abel.actions import MAX_NODES
+from abel.datasets import DatasetError, load_dataset
+from abel.env import Env, EnvConfig
+from abel.equation import Equation
+
+MAX_STEPS = 12
+PLAIN_LIMIT = 10  # seconds after which a plain step counts as hung and is abandoned
+
+X = Symbol("x")
+PLAIN_FUNCTIONS: dict[str, Callable] = {
+    "square": lambda s: s**2,
+    "sqrt": lambda s: sympy.powdenest(sympy.simplify(sympy.sqrt(s)), force=True),
+    "cbrt": lambda s: sympy.powdenest(sympy.simplify(sympy.cbrt(s)), force=True),
+    "exp": sympy.exp,
+    "log": lambda s: sympy.expand_log(sympy.log(s), force=True),
+    "sin": sympy.sin,
+    "cos": sympy.cos,
+    "asin": sympy.asin,
+    "acos": sympy.acos,
+    "expand": sympy.expand,
+    "collect": lambda s: sympy.collect(s, X),
+    "mul -1": lambda s: -s,
+}
+
+
+class PlainEnv:
+    """What one writes first: SymPy calls for everything, nothing remembered.
+
+    Terms by traversal, the division mask by factor(), roots through simplify(), and the paper's
+    chain of canonicalizers on every x = r. Kept as the yardstick of the benchmark only.
+    """
+
+    def __init__(self, equations: list[Equation], seed: int) -> None:
+        self.equations = equations
+        self.rng = random.Random(seed)
+        self.reset()
+
+    def reset(self) -> None:
+        equation = self.equations[self.rng.randrange(len(self.equations))]
+        self.start = equation.lhs - equation.rhs
+        self.lhs, self.rhs, self.steps = equation.lhs, equation.rhs, 0
+
+    def actions(self) -> list[tuple[str, sympy.Expr | None]]:
+        nodes = {*preorder_traversal(self.lhs), *preorder_traversal(self.rhs)}
+        terms = sorted(nodes - {S.Zero, S.One, -S.One}, key=default_sort_key)
+        factored = sympy.Mul.make_args(sympy.factor(self.lhs - self.rhs))
+        factors = {factor.as_base_exp()[0] for factor in factored}
+        pairs = [(op, term) for op in ("add", "sub", "mul") for term in terms]
+        pairs += [("div", term) for term in terms if term not in factors]
+        return pairs + [(name, None) for name in PLAIN_FUNCTIONS]
+
+    def apply(self, op: str, term: sympy.Expr | None) -> tuple[sympy.Expr, sympy.Expr]:
+        if term is None:
+            return PLAIN_FUNCTIONS[op](self.lhs), PLAIN_FUNCTIONS[op](self.rhs)
+        change = {
+            "add": lambda s: s + term,
+            "sub": lambda s: s - term,
+            "mul": lambda s: s * term,
+            "div": lambda s: s / term,
+        }[op]
+        return change(self.lhs), change(self.rhs)
+
+    def step(self) -> None:
+        """Enumerate, choose at random, apply, check, encode."""
+        op, term = self.rng.choice(self.actions())
+        lhs, rhs = self.apply(op, term)
+        if rhs.has(X) and not lhs.has(X):
+            lhs, rhs = rhs, lhs
+        size = sum(1 for side in (lhs, rhs) for _ in preorder_traversal(side))
+        if lhs.has(X) and not lhs.has(S.ComplexInfinity, S.NaN, S.Infinity) and size <= MAX_NODES:
+            self.lhs, self.rhs = lhs, rhs
+        if self.lhs == X and not self.rhs.has(X):
+            residual = self.start.subs(X, self.rhs)
+            for canonical in (sympy.expand, sympy.powdenest, sympy.ratsimp, sympy.simplify):
+                if canonical(residual) == 0:
+                    break
+        self.steps += 1
+        if self.steps >= MAX_STEPS:
+            self.reset()
+
+
+def time_plain(env: PlainEnv, num_steps: int) -> list[float]:
+    """Seconds of each step; one that hangs is cut off at the limit, and its episode dropped."""
+
+    def hung(signum, frame):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, hung)
+    times = []
+    try:
+        for _ in range(num_steps):
+            start = time.perf_counter()
+            signal.alarm(PLAIN_LIMIT)
+            try:
+                env.step()
+            except (
+                Exception
+            ):  # a hang, or anything SymPy raises: the step took its time all the same
+                env.reset()
+            signal.alarm(0)
+            times.append(time.perf_counter() - start)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    return times
+
+
+def time_ours(env: Env, rng: random.Random, num_steps: int, log: list[tuple]) -> list[float]:
+    """Seconds of each step with the reset that may follow it; `log` records what was done."""
+    times = []
+    observation = env.observation
+    for _ in range(num_steps):
+        action = rng.randrange(len(observation.actions))
+        start = time.perf_counter()
+        observation, _, terminated, truncated, _ = env.step(action)
+        index = None
+        if terminated or truncated:
+            observation, info = env.reset()
+            index = info["index"]
+        times.append(time.perf_counter() - start)
+        log.append((action, index))
+    return times
+
+
+def time_warm(env: Env, first: int, log: list[tuple]) -> float:
+    """Seconds to do all of `log` again, every state and successor being in the cache."""
+    env.reset(options={"index": first})
+    step, reset = env.step, env.reset
+    start = time.perf_counter()
+    for action, index in log:
+        step(action)
+        if index is not None:
+            reset(options={"index": index})
+    return time.perf_counter() - start
+
+
+def quantiles(times: list[float]) -> str:
+    ordered = sorted(times)
+
+    def at(q: float) -> float:
+        return 1000 * ordered[min(int(q * len(ordered)), len(ordered) - 1)]
+
+    return (
+        f"{len(times) / sum(times):9.0f} steps/s   p50 {at(0.5):8.3f}  p99 {at(0.99):8.2f}"
+        f"  p99.9 {at(0.999):8.2f}  max {at(1):8.1f} ms"
+    )
+
+
+def bench_env(args: argparse.Namespace) -> None:
+    """Cold environment against the plain one, in turns, on the same equations; then cold against
+    warm.
+    """
+    equations = [problem.equation for problem in load_dataset(args.dataset, "train")]
+    gc.disable()  # its pauses belong to neither side
+    cold_times, plain_times, ratios, warm_rates = [], [], [], []
+    for seed in range(args.seeds):
+        env = Env(equations, EnvConfig(max_steps=MAX_STEPS))
+        _, info = env.reset(seed=seed)
+        first, log, rng = info["index"], [], random.Random(seed)
+        plain = PlainEnv(equations, seed)
+        ours, theirs = [], []
+        for _ in range(args.turns):
+            ours += time_ours(env, rng, args.steps // args.turns, log)
+            theirs += time_plain(plain, args.plain_steps // args.turns)
+        ratios.append(statistics.mean(theirs) / statistics.mean(ours))
+        warm_rates.append(len(log) / min(time_warm(env, first, log) for _ in range(3)))
+        cold_times += ours
+        plain_times += theirs
+        print(f"seed {seed}: cold {len(ours) / sum(ours):7.0f} steps/s,"
+              f" plain {len(theirs) / sum(theirs):5.1f}, ratio {ratios[-1]:.1f}x,"
+              f" warm {warm_rates[-1]:9.0f}, failed actions {env.cache.failures}",
+              flush=True)  # fmt: skip
+        gc.collect()
+    cold_rate = len(cold_times) / sum(cold_times)
+    print(f"cold   {quantiles(cold_times)}")
+    print(f"plain  {quantiles(plain_times)}")
+    print(f"cold against plain, median of {args.seeds} seeds: {statistics.median(ratios):.1f}x")
+    print(f"warm against cold: {statistics.median(warm_rates) / cold_rate:.1f}x"
+          f" ({statistics.median(warm_rates):.0f} steps/s)")  # fmt: skip
+
+
+def bench_soak(args: argparse.Namespace) -> None:
+    """Random play for long: nothing may raise, hang, fail or grow."""
+    equations = [problem.equation for problem in load_dataset(args.dataset, "train")]
+    env = Env(equations, EnvConfig(max_steps=MAX_STEPS))
+    env.reset(seed=0)
+    rng, times = random.Random(0), []
+    gc.disable()
+    while len(times) < args.soak_steps:
+        times += time_ours(env, rng, min(20_000, args.soak_steps - len(times)), [])
+        gc.collect()
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{len(times):9,} steps  {quantiles(times)}"
+              f"  failed actions {env.cache.failures}"
+              f"  forms {len(env.cache.forms)}  peak memory {memory:.0f} MB", flush=True)  # fmt: skip
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m abel.bench", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("what", choices=["env", "soak"])
+    parser.add_argument("--dataset", default="open_small", help="equations to play on")
+    parser.add_argument("--seeds", type=int, default=5, help="independent repetitions")
+    parser.add_argument("--steps", type=int, default=4000, help="steps of ours a seed")
+    parser.add_argument(
+        "--plain-steps", type=int, default=120, help="steps of the reference a seed"
+    )
+    parser.add_argument("--soak-steps", type=int, default=1_000_000, help="steps of the soak")
+    parser.add_argument("--turns", type=int, default=4, help="times the two alternate a seed")
+    args = parser.parse_args(argv)
+    if min(args.seeds, args.steps, args.plain_steps, args.turns) < 1:
+        parser.error("--seeds, --steps, --plain-steps and --turns must be positive")
+    try:
+        (bench_env if args.what == "env" else bench_soak)(args)
+    except DatasetError as error:
+        print(f"abel.bench: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
