@@ -1,0 +1,73 @@
+"""Curricula by hand-worked weights."""
+
+import numpy as np
+import pytest
+
+from abel.curriculum import (
+    Curriculum,
+    draw,
+    inverse_weights,
+    learning_progress,
+    lp_weights,
+    thompson_class,
+    ucb_weights,
+)  # fmt: skip
+
+
+def test_inverse_weights_by_hand():
+    assert inverse_weights(np.array([0, 1, 3])).tolist() == pytest.approx([4 / 7, 2 / 7, 1 / 7])
+
+
+def test_learning_progress_sees_falls_too():
+    assert learning_progress(np.array([0.5, 0.1]), np.array([0.2, 0.4])).tolist() == pytest.approx(
+        [0.3, 0.3]
+    )
+
+
+def test_lp_weights_keep_a_floor():
+    assert lp_weights(np.array([3.0, 1.0]), 0.2).tolist() == pytest.approx([0.7, 0.3])
+    assert lp_weights(np.zeros(4), 0.2).tolist() == [0.25] * 4
+
+
+def test_ucb_weights_by_hand():
+    weights = ucb_weights(np.array([0.5, 0.0]), np.array([90, 10]), 2.0)
+    raw = [0.5 + 2 * np.sqrt(np.log(100) / 90), 2 * np.sqrt(np.log(100) / 10)]
+    assert weights.tolist() == pytest.approx([r / sum(raw) for r in raw])
+    assert weights[1] > weights[0]  # hardly visited beats some progress
+
+
+def test_thompson_prefers_the_class_that_is_neither_solved_nor_hopeless():
+    rng = np.random.default_rng(0)
+    solved, failed = np.array([500.0, 250.0, 0.0]), np.array([0.0, 250.0, 500.0])
+    picks = [thompson_class(solved, failed, rng) for _ in range(50)]
+    assert picks.count(1) == 50
+
+
+def test_draw_follows_the_weights():
+    rng = np.random.default_rng(0)
+    counts = np.bincount([draw(np.array([1.0, 0.0, 3.0]), rng) for _ in range(4000)], minlength=3)
+    assert counts[1] == 0 and counts[2] / 4000 == pytest.approx(0.75, abs=0.03)
+
+
+@pytest.mark.parametrize("name", ["uniform", "inverse", "lp", "ucb-lp", "thompson"])
+def test_every_curriculum_draws_and_resumes(name):
+    families = ["a"] * 5 + ["b"] * 3
+
+    def new() -> Curriculum:
+        return Curriculum(families, name=name, ucb_beta=2.0, lp_floor=0.2, seed=3)
+
+    first = new()
+    for _ in range(60):
+        index = first.choose()
+        first.record(index, index % 2 == 0)
+    second = new()
+    second.load_state_dict(first.state_dict())
+    assert [first.choose() for _ in range(30)] == [second.choose() for _ in range(30)]
+    assert first.class_weights().sum() == pytest.approx(1)
+
+
+def test_inverse_sampling_turns_to_what_is_not_mastered():
+    curriculum = Curriculum(["a"] * 4, name="inverse", ucb_beta=2.0, lp_floor=0.2, seed=0)
+    for _ in range(200):
+        curriculum.record(0, True)
+    assert [curriculum.choose() for _ in range(300)].count(0) < 5

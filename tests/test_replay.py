@@ -1,0 +1,92 @@
+"""Success replay: what is kept, and how behaviour is sampled."""
+
+import numpy as np
+import pytest
+import torch
+
+from abel import Env
+from train_ppo import Agent, NetConfig, SuccessReplay, evaluate, restore, sample, stored
+
+
+def episode(*steps: str):
+    env = Env(["a*x + b"])
+    env.reset(options={"index": 0})
+    taken = []
+    for step in steps:
+        op, _, term = step.partition(" ")
+        index, before = env.find(op, term or None), env.observation
+        _, reward, _, _, _ = env.step(index)
+        taken.append((before, index, reward))
+    return taken
+
+
+LONG = ["mul -1", "mul -1", "sub b", "div a"]
+SHORT = ["sub b", "div a"]
+
+
+def test_the_shortest_solution_of_an_equation_is_kept():
+    replay = SuccessReplay("shortest", 100)
+    for steps, kept in ((LONG, 4), (SHORT, 2), (LONG, 2)):
+        replay.add(7, episode(*steps), 0.99)
+        assert len(replay.memories()) == kept
+    assert replay.solved == {7}
+
+
+def test_steps_that_change_nothing_are_dropped():
+    replay = SuccessReplay("shortest", 100)
+    replay.add(0, episode("cov", "sub b", "cov", "div a"), 0.99)
+    assert [str(m.observation.actions[m.action]) for m in replay.memories()] == ["sub b", "div a"]
+
+
+def test_outcomes_are_discounted_returns():
+    replay = SuccessReplay("flat", 100)
+    steps = [(f"state {i}", i, reward) for i, reward in enumerate((1.0, 0.0, 2.0))]
+    replay.add(0, steps, 0.5)
+    assert [m.outcome for m in replay.memories()] == [1.5, 1.0, 2.0]
+    assert [m.before for m in replay.memories()] == [(), (0,), (0, 1)]
+
+
+def test_flat_replay_is_bounded_and_fresh_replay_drops_its_older_half():
+    replay = SuccessReplay("fresh", 5)
+    for _ in range(3):
+        replay.add(0, episode(*SHORT), 0.99)
+    assert len(replay.memories()) == 5
+    newest = replay.memories()[-3:]
+    replay.refresh()
+    assert replay.memories() == newest
+
+
+def test_no_replay_still_counts_coverage():
+    replay = SuccessReplay("none", 5)
+    replay.add(3, episode(*SHORT), 0.99)
+    assert replay.solved == {3} and not replay.memories()
+
+
+@pytest.mark.parametrize("kind", ["shortest", "flat"])
+def test_a_buffer_survives_being_stored(kind):
+    env = Env(["a*x + b"])
+    replay, again = SuccessReplay(kind, 100), SuccessReplay(kind, 100)
+    replay.add(0, episode(*SHORT), 0.99)
+    restore(again, stored(replay), env)
+    assert again.solved == replay.solved
+    for ours, theirs in zip(again.memories(), replay.memories(), strict=True):
+        assert ours[1:] == theirs[1:]
+        assert np.array_equal(ours.observation.subtrees, theirs.observation.subtrees)
+
+
+def test_behaviour_mixes_policy_and_uniform_over_operations():
+    env = Env(["a*x + b = 0"])
+    observation, _ = env.reset()
+    agent = Agent(NetConfig(hidden=8))
+    rng = np.random.default_rng(0)
+    with torch.no_grad():
+        out = evaluate(agent, [observation] * 4000)
+    for epsilon in (0.0, 1.0):
+        actions, log_probs = sample(out, np.full(4000, epsilon), rng)
+        policy = out.log_probs.exp().numpy()
+        ops = observation.action_ops
+        uniform = np.array([1 / (len(set(ops)) * (ops == op).sum()) for op in ops])
+        expected = policy if epsilon == 0 else uniform
+        seen = np.bincount(actions, minlength=len(expected)) / 4000
+        assert np.abs(seen - expected).max() < 0.03
+        assert np.allclose(np.exp(log_probs), expected[actions], atol=1e-5)

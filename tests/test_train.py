@@ -1,0 +1,166 @@
+"""The training script end to end: it learns, resumes bit for bit, and explains bad input."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+import train_ppo
+from train_ppo import PRESETS, Args, load_agent, parse_args
+
+SCRIPT = str(Path(train_ppo.__file__))
+SMALL = ["--dataset", "abel_level1", "--num-envs", "8", "--num-steps", "16", "--minibatch-size", "64",
+         "--eval-period", "512", "--checkpoint-period", "256"]  # fmt: skip
+
+
+def train(*flags: str, hash_seed: str = "0", **options) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, SCRIPT, *flags],
+        capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": hash_seed}, **options,
+    )  # fmt: skip
+
+
+def run_in(directory: Path) -> Path:
+    (run,) = directory.iterdir()
+    return run
+
+
+def weights(run: Path) -> dict[str, torch.Tensor]:
+    return torch.load(run / "last.pt", weights_only=True)["agent"]
+
+
+def same(first: Path, second: Path) -> bool:
+    one, two = weights(first), weights(second)
+    return one.keys() == two.keys() and all(torch.equal(one[k], two[k]) for k in one)
+
+
+# ---- Arguments ----
+
+
+def test_flags_override_presets_override_defaults():
+    assert parse_args([]) == Args()
+    paper = parse_args(["--preset", "ppo-tree-rc-buf", "--gamma", "0.5", "--max-steps", "7"])
+    assert (paper.gamma, paper.env.max_steps, paper.replay) == (0.5, 7, "flat")
+    assert paper.env.relabel and not paper.env.cov and paper.net.head == "index"
+    assert paper.num_steps == 2048 and paper.minibatch_size == 64
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_is_complete(preset):
+    args = parse_args(["--preset", preset])
+    assert args.preset == preset and args.num_iterations > 0
+
+
+def test_the_ladder_of_the_paper():
+    c1, c2, c4, c5, c6, c7 = (
+        parse_args(["--preset", p]) for p in ("ppo-tree-rc-buf-cov", "c2", "c4", "c5", "c6", "c7")
+    )
+    assert (c1.env.repeat_penalty, c2.env.repeat_penalty, c6.env.repeat_penalty) == (0, 0.1, 0)
+    assert not c1.env.cbrt and c4.env.cbrt and (c1.env.max_cov, c4.env.max_cov) == (1, 3)
+    assert (c4.replay, c5.replay, c6.replay, c7.replay) == ("flat", "fresh", "flat", "fresh")
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--dataset", "nowhere"], "nowhere"),
+        (["--preset", "none"], "ppo-tree"),
+        (["--total-timesteps", "-5"], "total-timesteps"),
+        (["--resume", "nowhere"], "no checkpoint"),
+        (["--dataset", "abel_level1", "--out", "/dev/null/runs"], "/dev/null"),
+        (["--max-steps", "0"], "max_steps"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_exit_2(flags, words, tmp_path):
+    done = train(*flags, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr and "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", None])
+def test_a_damaged_or_foreign_checkpoint_is_refused(content, tmp_path):
+    if content is None:
+        torch.save({"weights": torch.zeros(3)}, tmp_path / "last.pt")
+    else:
+        (tmp_path / "last.pt").write_bytes(content)
+    done = train("--resume", str(tmp_path))
+    assert done.returncode == 2 and "checkpoint" in done.stderr and "Traceback" not in done.stderr
+
+
+# ---- Runs ----
+
+
+@pytest.mark.slow
+def test_two_runs_of_one_seed_are_equal_whatever_the_hash_seed(tmp_path):
+    for seed in "01":
+        flags = [*SMALL, "--total-timesteps", "1024", "--out", str(tmp_path / seed)]
+        assert train(*flags, hash_seed=seed).returncode == 0
+    assert same(run_in(tmp_path / "0"), run_in(tmp_path / "1"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extra", [[], ["--replay", "fresh", "--curriculum", "ucb-lp"]])
+def test_a_killed_run_resumes_bit_for_bit(extra, tmp_path):
+    flags = [*SMALL, *extra, "--total-timesteps", "2048", "--out"]
+    assert train(*flags, str(tmp_path / "whole")).returncode == 0
+    child = subprocess.Popen(
+        [sys.executable, SCRIPT, *flags, str(tmp_path / "killed")], stdout=subprocess.DEVNULL
+    )
+    while not list(tmp_path.glob("killed/*/last.pt")):
+        time.sleep(0.05)
+    time.sleep(0.3)
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    run = run_in(tmp_path / "killed")
+    assert train("--resume", str(run)).returncode == 0
+    assert same(run_in(tmp_path / "whole"), run)
+
+
+@pytest.mark.slow
+def test_an_interrupted_run_saves_and_says_how_to_go_on(tmp_path):
+    flags = [*SMALL, "--total-timesteps", "1000000", "--out", str(tmp_path)]
+    child = subprocess.Popen([sys.executable, SCRIPT, *flags], stdout=subprocess.PIPE, text=True)
+    while not list(tmp_path.glob("*/best.pt")):
+        time.sleep(0.05)
+    child.send_signal(signal.SIGTERM)
+    out, _ = child.communicate(timeout=60)
+    assert child.returncode == 0 and "--resume" in out
+    assert (run_in(tmp_path) / "last.pt").exists()
+
+
+@pytest.mark.slow
+def test_it_learns_the_first_level_in_about_a_minute(tmp_path):
+    flags = ["--dataset", "abel_level1", "--total-timesteps", "20000", "--out", str(tmp_path)]
+    done = train(*flags)
+    assert done.returncode == 0, done.stderr
+    run = run_in(tmp_path)
+    last = done.stdout.strip().splitlines()[-1].split()
+    assert float(last[last.index("coverage") + 1]) >= 0.9, done.stdout
+    for name in ("args.json", "provenance.json"):
+        assert json.loads((run / name).read_text())
+    agent, args, state = load_agent(run)
+    assert args.dataset == "abel_level1" and state["step"] <= 20480
+    assert list(run.glob("events.out.tfevents.*"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["ppo-tree-rc-buf-cov", "c5"])
+def test_the_papers_presets_run(preset, tmp_path):
+    flags = ["--preset", preset, "--num-steps", "128", "--total-timesteps", "256", "--num-epochs", "2",
+             "--dataset", "open_small", "--eval-problems", "5", "--out", str(tmp_path)]  # fmt: skip
+    done = train(*flags)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_search_in_training_fills_the_buffer(tmp_path):
+    flags = [*SMALL, "--total-timesteps", "1024", "--search-period", "2", "--out", str(tmp_path)]
+    done = train(*flags)
+    assert done.returncode == 0, done.stderr

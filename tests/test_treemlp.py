@@ -1,0 +1,127 @@
+"""TreeMLP on packed, shared trees equals the paper's padded listing, in values and gradients."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from abel import Env, EnvConfig
+from train_ppo import Agent, NetConfig, TreeMLP, collate, evaluate
+
+TEXTS = [
+    "a*x + b", "e + (a*x + b)/(c*x + d)", "sin(a*x) + log(x)^2 = b", "a*x^2 + b*x + c",
+    "x = a", "exp(x)*(x + a*(x + b))",
+]  # fmt: skip
+PAPER = NetConfig(hidden=16, embed=8, style="paper")
+
+
+def observations(constants: str = "raw") -> list:
+    env = Env(TEXTS, EnvConfig(constants=constants))
+    return [env.reset(options={"index": i})[0] for i in range(len(TEXTS))]
+
+
+def padded_reference(encoder: TreeMLP, states: list, direction: str) -> torch.Tensor:
+    """The paper's listing: padded nodes and edges, masks, index_add, masked pooling."""
+    size, width = max(len(s.tokens) for s in states), encoder.net.hidden
+    node_ids = torch.zeros(len(states), size, dtype=torch.long)
+    node_mask = torch.zeros(len(states), size, dtype=torch.bool)
+    edges = torch.zeros(len(states), 2, size, dtype=torch.long)
+    edge_mask = torch.zeros(len(states), size, dtype=torch.bool)
+    for b, state in enumerate(states):
+        count = len(state.tokens)
+        node_ids[b, :count] = torch.from_numpy(state.tokens.astype(np.int64))
+        node_mask[b, :count] = True
+        edges[b, 0, 1:count] = torch.arange(1, count)
+        edges[b, 1, 1:count] = torch.from_numpy(state.parents[1:].astype(np.int64))
+        edge_mask[b, 1:count] = True
+    embedded = encoder.project(encoder.embed(node_ids))  # [B, N, H]
+    h = embedded
+    for _ in range(encoder.net.rounds):
+        flat = h.reshape(-1, width)
+        offset = torch.arange(len(states))[:, None] * size
+        source = (edges[:, 0] + offset)[edge_mask]
+        target = (edges[:, 1] + offset)[edge_mask]
+        total = torch.zeros_like(flat).index_add(0, target, flat[source])
+        h = encoder.update(torch.cat([embedded, total.reshape(h.shape)], -1))
+        h = h * node_mask[..., None]
+    if direction == "mean":
+        pooled = h.sum(1) / node_mask.sum(1, keepdim=True)
+    else:
+        pooled = h.masked_fill(~node_mask[..., None], torch.finfo(h.dtype).min).max(1).values
+    return encoder.out(pooled)
+
+
+def gradients(module: nn.Module, output: torch.Tensor) -> list[torch.Tensor]:
+    weights = torch.linspace(-1, 1, output.numel()).reshape(output.shape)
+    return list(torch.autograd.grad((output * weights).sum(), list(module.parameters())))
+
+
+@pytest.mark.parametrize("pool", ["mean", "max"])
+@pytest.mark.parametrize("share", [False, True])
+def test_packed_equals_padded(pool, share):
+    torch.manual_seed(0)
+    encoder = TreeMLP(replace(PAPER, pool=pool))
+    states = observations()
+    packed = encoder(collate(states, share))[1]
+    reference = padded_reference(encoder, states, pool)
+    assert torch.allclose(packed, reference, atol=1e-5)
+    for ours, theirs in zip(gradients(encoder, packed), gradients(encoder, reference)):
+        assert torch.allclose(ours, theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize("head", ["pointer", "index"])
+@pytest.mark.parametrize("style", ["residual", "paper"])
+def test_equal_subtrees_computed_once_change_nothing(style, head):
+    torch.manual_seed(0)
+    agent = Agent(NetConfig(hidden=16, style=style, head=head))
+    states = observations("blocks")
+    shared, plain = collate(states, True), collate(states, False)
+    assert len(shared.tokens) < len(plain.tokens)
+    for ours, theirs in zip(agent(shared), agent(plain)):
+        assert torch.allclose(ours, theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize("messages", ["up", "both"])
+def test_a_state_does_not_depend_on_its_batch(messages):
+    torch.manual_seed(0)
+    agent = Agent(NetConfig(hidden=16, messages=messages))
+    states = observations()
+    together = evaluate(agent, states)
+    order = [3, 0, 5, 1, 4, 2, 3]
+    shuffled = evaluate(agent, [states[i] for i in order])
+    assert torch.allclose(shuffled.value(), together.value()[order], atol=1e-5)
+    first = np.zeros(len(order), dtype=np.int64)
+    assert torch.allclose(
+        shuffled.log_prob(first),
+        together.log_prob(np.zeros(len(states), dtype=np.int64))[order],
+        atol=1e-5,
+    )
+
+
+def test_repeated_states_are_forwarded_once():
+    agent = Agent(NetConfig(hidden=16))
+    states = observations()
+    out = evaluate(agent, [states[0], states[1], states[0]])
+    assert len(out.values) == 2 and out.which.tolist() == [0, 1, 0]
+
+
+def test_the_index_head_masks_what_is_past_its_cap():
+    agent = Agent(NetConfig(hidden=16, head="index", cap=7))
+    states = observations()
+    out = evaluate(agent, states)
+    for d, state in enumerate(states):
+        log_probs = out.log_probs[out.offsets[d] : out.offsets[d + 1]]
+        assert torch.isfinite(log_probs[:7]).all() and (log_probs[7:] == -torch.inf).all()
+        assert log_probs.exp().sum().item() == pytest.approx(1, abs=1e-5)
+        assert len(log_probs) == len(state.actions)
+
+
+def test_sum_aggregation_counts_children():
+    """No degree normalisation: a sum of three differs from a sum of two of the same kind."""
+    env = Env(["sin(x) + sin(x + a) = b", "sin(x) + sin(x + a) + sin(a*x) = b"])
+    agent = Agent(NetConfig(hidden=16, style="paper"))
+    states = [env.reset(options={"index": i})[0] for i in range(2)]
+    nodes, _ = agent.encoder(collate(states, False))
+    assert not torch.allclose(nodes[1], nodes[len(states[0].tokens) + 1])
