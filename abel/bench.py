@@ -15,6 +15,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import sympy
 from sympy import S, Symbol, default_sort_key, preorder_traversal
@@ -23,6 +24,7 @@ from abel.actions import MAX_NODES
 from abel.datasets import DatasetError, load_dataset
 from abel.env import Env, EnvConfig
 from abel.equation import Equation
+from abel.records import provenance, write_json
 
 MAX_STEPS = 12
 PLAIN_LIMIT = 10  # seconds after which a plain step counts as hung and is abandoned
@@ -155,16 +157,19 @@ def time_warm(env: Env, first: int, log: list[tuple]) -> float:
     return time.perf_counter() - start
 
 
-def quantiles(times: list[float]) -> str:
+def percentiles(times: list[float]) -> dict[str, float]:
+    """Milliseconds that half of the steps, 99 % and so on stay below."""
     ordered = sorted(times)
+    places = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
+    return {
+        name: round(1000 * ordered[min(int(q * len(ordered)), len(ordered) - 1)], 3)
+        for name, q in places.items()
+    }
 
-    def at(q: float) -> float:
-        return 1000 * ordered[min(int(q * len(ordered)), len(ordered) - 1)]
 
-    return (
-        f"{len(times) / sum(times):9.0f} steps/s   p50 {at(0.5):8.3f}  p99 {at(0.99):8.2f}"
-        f"  p99.9 {at(0.999):8.2f}  max {at(1):8.1f} ms"
-    )
+def quantiles(times: list[float]) -> str:
+    named = "  ".join(f"{name} {value:9.2f}" for name, value in percentiles(times).items())
+    return f"{len(times) / sum(times):7.0f} steps/s   {named} ms"
 
 
 def bench_env(args: argparse.Namespace) -> None:
@@ -193,6 +198,15 @@ def bench_env(args: argparse.Namespace) -> None:
               flush=True)  # fmt: skip
         gc.collect()
     cold_rate = len(cold_times) / sum(cold_times)
+    if args.json:
+        results = {
+            **provenance(sys.argv[1:], []),
+            "seeds": args.seeds, "steps": len(cold_times), "plain_steps": len(plain_times),
+            "cold_steps_per_second": round(cold_rate), "ratios": [round(r, 1) for r in ratios],
+            "warm_steps_per_second": [round(rate) for rate in warm_rates],
+            "cold_ms": percentiles(cold_times), "plain_ms": percentiles(plain_times),
+        }  # fmt: skip
+        write_json(Path(args.json), results)
     print(f"cold   {quantiles(cold_times)}")
     print(f"plain  {quantiles(plain_times)}")
     print(f"cold against plain, median of {args.seeds} seeds: {statistics.median(ratios):.1f}x")
@@ -211,9 +225,8 @@ def bench_soak(args: argparse.Namespace) -> None:
         times += time_ours(env, rng, min(20_000, args.soak_steps - len(times)), [])
         gc.collect()
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{len(times):9,} steps  {quantiles(times)}"
-              f"  failed actions {env.cache.failures}"
-              f"  forms {len(env.cache.forms)}  peak memory {memory:.0f} MB", flush=True)  # fmt: skip
+        counts = f"failed actions {env.cache.failures}  peak memory {memory:.0f} MB"
+        print(f"{len(times):9,} steps  {quantiles(times)}  {counts}", flush=True)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -229,6 +242,7 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--soak-steps", type=int, default=1_000_000, help="steps of the soak")
     parser.add_argument("--turns", type=int, default=4, help="times the two alternate a seed")
+    parser.add_argument("--json", help="file for the results of env")
     args = parser.parse_args(argv)
     if min(args.seeds, args.steps, args.plain_steps, args.turns) < 1:
         parser.error("--seeds, --steps, --plain-steps and --turns must be positive")

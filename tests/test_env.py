@@ -7,7 +7,8 @@ import mpmath
 import pytest
 from sympy import Symbol, lambdify, symbols
 
-from abel import Env, EnvConfig, Equation, SyncVectorEnv, parse
+from abel import Env, EnvConfig, Equation, SyncVectorEnv, load_dataset, parse
+from abel.actions import Action
 from abel.equation import X
 from abel.textbook import proposals
 
@@ -122,6 +123,24 @@ def test_the_exploit_solves_nothing():
                     take(other, "relabel")
                 if other.solved:
                     assert independent_check(other.equation, other.root, other.verdict.valid_when)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["open_small", "small", "poesia", "abel_level2"])
+def test_the_exploit_solves_no_equation_of_a_dataset(name):
+    problems = load_dataset(name, "all")
+    env = Env(problems, EnvConfig(max_steps=30))
+    claims = 0
+    for index in range(len(problems)):
+        env.reset(options={"index": index})
+        rest = env.state.lhs
+        for wanted in (Action("mul", x), Action("div", rest), Action("relabel")):
+            if wanted in env.actions and not env.ended:
+                env.step(env.actions.index(wanted))
+        if env.solved:
+            claims += 1
+            assert independent_check(env.equation, env.root, env.verdict.valid_when)
+    assert claims <= len(problems) // 10
 
 
 def independent_check(equation: Equation, root, valid_when) -> bool:

@@ -1,0 +1,49 @@
+"""The README tells the truth: its files exist, its dataset table follows from the results."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from abel import load_dataset
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+STATS = json.loads((ROOT / "runs/results/datasets.json").read_text(encoding="utf-8"))["sets"]
+
+
+def rows() -> list[list[str]]:
+    table = README.split("| set | families |")[1].split("\n\n")[0]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+
+
+def test_named_files_exist():
+    named = set(re.findall(r"`((?:abel|tests|runs)/[\w/]+\.\w+)`", README)) | {"train_ppo.py"}
+    missing = [name for name in sorted(named) if not (ROOT / name).exists()]
+    assert len(named) > 15 and not missing
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
+def test_dataset_counts_are_those_of_the_files(row):
+    names = re.findall(r"`(\w+)`", row[0])
+    if row[0].startswith("`abel_level1`"):
+        names = [f"abel_level{n}" for n in range(1, 5)]
+    for column, split in ((2, "train"), (3, "heldout")):
+        numbers = [int(n) for n in re.findall(r"\d+", row[column])]
+        counts = [len(load_dataset(name, split)) for name in names]
+        if "poesia" in row[0] and split == "heldout":
+            counts.append(len(load_dataset(names[0], "templates")))
+        assert numbers == (counts[:1] if "each" in row[column] else counts)
+
+
+def ceiling(name: str, key: str) -> float:
+    parts = [family["heldout"] for family in STATS[name].values() if "heldout" in family]
+    return sum(part[key] * part["count"] for part in parts) / sum(part["count"] for part in parts)
+
+
+@pytest.mark.parametrize("name", ["small", "large", "open_small", "open_large", "cov_large"])
+def test_ceilings_are_those_of_the_results_file(name):
+    row = next(row for row in rows() if row[0] == f"`{name}`")
+    assert float(row[4]) == pytest.approx(ceiling(name, "by_script"), abs=0.005)
+    assert float(row[5]) == pytest.approx(ceiling(name, "by_sympy_solve"), abs=0.005)
