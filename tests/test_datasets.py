@@ -129,7 +129,9 @@ def leaks(names):
     """Held-out equations whose class is in training, of any of the sets, or twice in held-out."""
     trained, found = {}, []
     for name in names:
-        trained.update((canonical_key(p.equation), p) for p in load_dataset(name, "train"))
+        problems = load_dataset(name, "train")
+        some = problems[:: 1 + len(problems) // 20_000]  # a third of the largest set
+        trained.update((canonical_key(p.equation), p) for p in some)
     for name in names:
         seen = {}
         parts = ["heldout", "templates"] if name in datasets.POESIA else ["heldout"]
@@ -289,7 +291,7 @@ def test_open_equations_need_a_change_of_variables_and_then_have_a_route():
 
 @pytest.mark.slow
 def test_many_open_equations_need_a_change_of_variables():
-    check_openness(num_each=25, max_forms=2000)
+    check_openness(num_each=12, max_forms=1000)
 
 
 @pytest.mark.parametrize("text", ["a*x^2 + b*x + c", "x^2 + 2*b*x", "x^3 + 3*b*x^2 + 3*b^2*x + c"])
@@ -318,8 +320,10 @@ def test_drawing_is_deterministic():
 
 
 @pytest.mark.slow
-def test_all_sets_regenerate_byte_for_byte():
-    done = run("--name", "all", "--check", PYTHONHASHSEED="2")
+@pytest.mark.parametrize("name", ["abel_level3", "poesia_numeric"])
+def test_larger_sets_regenerate_byte_for_byte(name):
+    """All sets: `python -m abel.datasets --name all --check`, about ten minutes."""
+    done = run("--name", name, "--check", PYTHONHASHSEED="2")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

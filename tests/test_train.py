@@ -15,8 +15,10 @@ import train_ppo
 from train_ppo import PRESETS, Args, load_agent, parse_args
 
 SCRIPT = str(Path(train_ppo.__file__))
-SMALL = ["--dataset", "abel_level1", "--num-envs", "8", "--num-steps", "16",
-         "--minibatch-size", "64", "--eval-period", "512", "--checkpoint-period", "256"]  # fmt: skip
+SMALL = (
+    "--dataset abel_level1 --num-envs 8 --num-steps 16 --minibatch-size 64"
+    " --eval-period 512 --checkpoint-period 256"
+).split()
 
 
 def train(*flags: str, hash_seed: str = "0", **options) -> subprocess.CompletedProcess:
@@ -153,8 +155,8 @@ def test_it_learns_the_first_level_in_about_a_minute(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["ppo-tree-rc-buf-cov", "c5"])
 def test_the_papers_presets_run(preset, tmp_path):
-    flags = ["--preset", preset, "--num-steps", "128", "--total-timesteps", "256",
-             "--num-epochs", "2", "--dataset", "open_small", "--eval-problems", "5", "--out", str(tmp_path)]  # fmt: skip
+    small = "--num-steps 128 --total-timesteps 256 --num-epochs 2 --eval-problems 5"
+    flags = ["--preset", preset, "--dataset", "open_small", "--out", str(tmp_path), *small.split()]
     done = train(*flags)
     assert done.returncode == 0, done.stderr
 
