@@ -199,8 +199,13 @@ def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Cal
             return False
         if name == "log" and is_zero(rhs):
             return False
-        if cancels is not None and has_x(rhs) and (cancels(lhs) or cancels(rhs)):
-            return is_solvable(*apply(lhs, rhs))
+        if cancels is not None:
+            if not has_x(rhs):
+                # Roots, log and arcs shrink: what is finite and shows x plainly stays so.
+                if sides.change > 1000 * TOLERANCE * (sides.size[0] + sides.size[1]):
+                    return True
+            elif cancels(lhs) or cancels(rhs):
+                return is_solvable(*apply(lhs, rhs))
         try:
             left, right = [*map(sample, left)], [*map(sample, right)]
             return finite(left) and finite(right) and depends_on_x(left, right)

@@ -46,6 +46,7 @@ TOKENS = (
 )  # fmt: skip
 VOCAB = {token: index for index, token in enumerate(TOKENS)}
 ROLES = ("root", "lhs", "rhs", "summand", "factor", "base", "exponent", "argument")
+NUM_ROLES = len(ROLES)
 ROLE = {role: index for index, role in enumerate(ROLES)}
 RENAMED = [VOCAB[f"<constant {i}>"] for i in range(NUM_RENAMED)] + [VOCAB["<constant>"]]
 NUMBERS = {pi: VOCAB["pi"], E: VOCAB["E"], I: VOCAB["I"]}
@@ -64,28 +65,27 @@ class Tree(NamedTuple):
 def encode(lhs: Expr, rhs: Expr, constants: Constants) -> Tree:
     """The token tree of `lhs = rhs`."""
     builder = TreeBuilder(constants)
-    builder.rows.append((VOCAB["="], ROLE["root"], -1))
+    builder.tokens, builder.roles, builder.parents = [VOCAB["="]], [ROLE["root"]], [-1]
     builder.visit(lhs, ROLE["lhs"], 0)
     builder.visit(rhs, ROLE["rhs"], 0)
-    columns = np.array(builder.rows, dtype=np.int16).T
-    subtrees = np.array(subtree_hashes(builder.rows), dtype=np.uint64).view(np.int64)
-    return Tree(columns[0], columns[1], columns[2], subtrees, builder.node_of)
+    columns = builder.tokens, builder.roles, builder.parents
+    subtrees = np.array(subtree_hashes(*columns), dtype=np.uint64).view(np.int64)
+    return Tree(*(np.array(c, dtype=np.int16) for c in columns), subtrees, builder.node_of)
 
 
-def subtree_hashes(rows: list[tuple[int, int, int]]) -> list[int]:
+def subtree_hashes(tokens: list[int], roles: list[int], parents: list[int]) -> list[int]:
     """A 64-bit name for each subtree, whatever the order of its children and the process.
 
     A network whose messages run from child to parent computes equal subtrees once.
     """
-    below = [0] * len(rows)
-    hashes = [0] * len(rows)
-    for i in range(len(rows) - 1, -1, -1):  # children come after their parents
-        token, role, parent = rows[i]
-        z = (below[i] + (token * len(ROLES) + role + 1) * 0x9E3779B97F4A7C15) & MASK
+    below = [0] * len(tokens)
+    hashes = [0] * len(tokens)
+    for i in range(len(tokens) - 1, -1, -1):  # children come after their parents
+        z = (below[i] + (tokens[i] * NUM_ROLES + roles[i] + 1) * 0x9E3779B97F4A7C15) & MASK
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
         z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
         hashes[i] = z ^ (z >> 31)
-        below[parent] += hashes[i]  # the root's parent is -1: the last entry, already done with
+        below[parents[i]] += hashes[i]  # the root's parent is -1: the last entry, already done with
     return hashes
 
 
@@ -145,19 +145,22 @@ class TreeBuilder:
 
     def __init__(self, constants: Constants) -> None:
         self.constants = constants
-        self.rows: list[tuple[int, int, int]] = []
+        self.tokens: list[int] = []
+        self.roles: list[int] = []
+        self.parents: list[int] = []
         self.node_of: dict[Expr, int] = {}
         self.renamed: dict[Symbol, int] = {}
 
     def visit(self, expr: Expr, role: int, parent: int) -> None:
-        rows, node_of = self.rows, self.node_of
-        index = len(rows)
+        index, node_of = len(self.tokens), self.node_of
         node_of.setdefault(expr, index)
         token, children, hidden, inside = branches(expr, role, self.constants)
         if token < 0:
             number = self.renamed.setdefault(expr, len(self.renamed))
             token = RENAMED[min(number, NUM_RENAMED)]
-        rows.append((token, role, parent))
+        self.tokens.append(token)
+        self.roles.append(role)
+        self.parents.append(parent)
         for child, child_role in children:
             self.visit(child, child_role, index)
         for term in hidden:
