@@ -129,9 +129,8 @@ class Trace:
     def replay(self) -> Verdict:
         """Derive every step anew from the original equation, and verify the root in it.
 
-        Needs no policy and trusts nothing in the document but the choice of actions, and of phi in
-        a change of variables, which any value of cannot make unsound: the root is proved at the
-        end.
+        Needs no policy, and takes only the choice of actions from the document, and phi where
+        variables change: whatever phi is, the root is proved at the end.
         """
         equation = parse(self.equation)
         lhs, rhs = settle(equation.lhs, equation.rhs)
