@@ -956,9 +956,15 @@ def replay_pool(
     return memories, np.cumsum(weights)
 
 
-if __name__ == "__main__":
+def run(argv: Sequence[str]) -> int:
+    """Train as the command line says; the exit code."""
     try:
-        main(parse_args(), sys.argv[1:])
+        main(parse_args(argv), argv)
     except (DatasetError, RunError, ValueError) as error:
         print(f"train_ppo.py: {error}", file=sys.stderr)
-        sys.exit(2)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

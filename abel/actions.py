@@ -97,8 +97,9 @@ class Sides(NamedTuple):
         gap = [v - w for v, w in zip(left, right)]
         size = [abs(v) + abs(w) for v, w in zip(left, right)]
         room = MAX_NODES - num_nodes(lhs) - num_nodes(rhs) - 6
-        guard = RootGuard(lhs, rhs)
-        return cls(lhs, rhs, left, right, gap, size, abs(gap[0] - gap[1]), room, guard)
+        # A given equation may overflow at the samples: 0, so that nothing is legal that needs them.
+        change = abs(gap[0] - gap[1]) if finite(left) and finite(right) else 0.0
+        return cls(lhs, rhs, left, right, gap, size, change, room, RootGuard(lhs, rhs))
 
 
 class Action(NamedTuple):
@@ -227,7 +228,7 @@ def collect_is_legal(sides: Sides) -> bool:
 
 
 def negate_is_legal(sides: Sides) -> bool:
-    return sides.room >= 0
+    return sides.room >= 0 and sides.change > 0
 
 
 def term_rows() -> list[Operation]:

@@ -187,6 +187,16 @@ def test_every_legal_action_applies():
     assert env.cache.failures == 0
 
 
+def test_an_equation_past_the_samples_range_is_no_crash():
+    env = Env(["sin(exp(exp(exp(x)))) = 0", "exp(500*x) = a"])
+    for index in range(2):
+        env.reset(options={"index": index})
+        for number in range(len(env.actions)):
+            env.reset(options={"index": index})
+            env.step(number)
+    assert env.cache.failures == 0
+
+
 def test_the_table_is_complete():
     paper = {
         "add",
