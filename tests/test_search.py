@@ -79,15 +79,20 @@ def test_unsolvable_equations_come_back_unsolved():
 
 def test_complexity_steers_the_beam():
     """With a heavy complexity term only the simplest successors stay."""
-    equations, config, cache = setup(["c*(a*x + b) + d"], max_steps=1)
-    seen = []
+    equations, config, cache = setup(["c*(a*x + b) + d"], max_steps=2)
 
-    def watching(observations):
-        seen.append(len(observations))
-        return textbook_policy(observations)
+    def second_beam(complexity_coef: float) -> list[int]:
+        sizes: list[list[int]] = []
 
-    beam(watching, equations, config, cache, width=3, value_coef=0, complexity_coef=10)
-    assert seen == [1]
+        def watching(observations):
+            sizes.append([len(o.tokens) for o in observations])
+            return textbook_policy(observations)
+
+        beam(watching, equations, config, cache, width=3, value_coef=0,
+             complexity_coef=complexity_coef)  # fmt: skip
+        return sizes[1]
+
+    assert sum(second_beam(10.0)) < sum(second_beam(-10.0))
 
 
 def test_forms_are_not_kept_twice():
