@@ -176,7 +176,7 @@ class Args:
 
 
 PAPER_ENV = EnvConfig(
-    constants="letters", terms="all", max_steps=20, cov=False, cbrt=False, relabel=False,
+    constants="letters", terms="all", max_steps=20, cov="off", cbrt=False, relabel=False,
     solved_reward=0.0, step_cost=0.0, complexity_coef=1.0,
 )  # fmt: skip
 # Stable-Baselines3's defaults, the first of the two PPO rows that the paper's table lists; its
@@ -189,7 +189,7 @@ PAPER: dict[str, Any] = {
     "net": NetConfig(hidden=128, embed=64, rounds=3, style="paper", head="index", cap=50),
 }  # fmt: skip
 REPLAYED = {"replay": "flat"}
-COV_ENV = replace(PAPER_ENV, relabel=True, cov=True, max_cov=1)
+COV_ENV = replace(PAPER_ENV, relabel=True, cov="cas", max_cov=1)
 NESTED_ENV = replace(COV_ENV, cbrt=True, max_cov=3)
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},

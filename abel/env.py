@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 import numpy as np
 from sympy import Expr
 
-from abel.actions import OPERATIONS, Action, settle
+from abel.actions import OPERATIONS, Action, Operation, settle
 from abel.cov import Generator, Transform, propose, unwind
 from abel.encode import Constants
 from abel.equation import Equation
@@ -28,8 +28,8 @@ OP_INDEX = {name: index for index, name in enumerate(OPERATIONS)}
 class EnvConfig:
     """Actions, encoding, episode end and reward of the environment."""
 
-    cov: bool = True
-    """offer the change of variables"""
+    cov: Literal["cas", "learned", "off"] = "cas"
+    """who finds changes of variables: rules, the learned generator, or nobody: not offered"""
     cbrt: bool = True
     """offer the cube root"""
     relabel: bool = True
@@ -66,6 +66,8 @@ class EnvConfig:
     """forms remembered with their successors, about 20 kB each"""
 
     def __post_init__(self) -> None:
+        if isinstance(self.cov, bool):
+            object.__setattr__(self, "cov", "cas" if self.cov else "off")
         for name, low in (("max_cov", 0), ("max_steps", 1), ("cache_size", 2)):
             if getattr(self, name) < low:
                 raise ValueError(
@@ -74,13 +76,17 @@ class EnvConfig:
         for name, known in (
             ("terms", ("all", "blocks")),
             ("constants", ("blocks", "raw", "letters")),
+            ("cov", ("cas", "learned", "off")),
         ):
             if getattr(self, name) not in known:
                 got = getattr(self, name)
                 raise ValueError(f"EnvConfig.{name} must be one of {', '.join(known)}, got {got!r}")
 
+    def offers(self, row: Operation) -> bool:
+        return row.flag is None or getattr(self, row.flag) not in (False, "off")
+
     def new_cache(self, generator: Generator = propose) -> TransitionCache:
-        rows = tuple(r for r in OPERATIONS.values() if r.flag is None or getattr(self, r.flag))
+        rows = tuple(row for row in OPERATIONS.values() if self.offers(row))
         return TransitionCache(
             operations=rows,
             op_index=OP_INDEX,

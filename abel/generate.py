@@ -246,7 +246,7 @@ def solver_cache(config: EnvConfig) -> TransitionCache:
 
 def has_route(equation: Equation, cov: bool = True, relabel: bool = False) -> bool:
     """Whether the scripted solver proves a root."""
-    config = EnvConfig(cov=cov, terms="blocks", cache_size=5000)
+    config = EnvConfig(cov="cas" if cov else "off", terms="blocks", cache_size=5000)
     env = Env([equation], config, cache=solver_cache(config))
     env.reset(options={"index": 0})
     return textbook.solve(env, relabel)

@@ -259,7 +259,7 @@ def test_many_equations_have_a_proved_root(name):
 
 def search_without_cov(equation, max_forms):
     """Breadth first over the closed actions: whether a root is proved within `max_forms` forms."""
-    env = Env([equation], EnvConfig(cov=False))
+    env = Env([equation], EnvConfig(cov="off"))
     env.reset(options={"index": 0})
     seen, queue = {env.form}, deque([(env.form, ())])
     while queue and len(seen) < max_forms:

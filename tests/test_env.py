@@ -97,7 +97,7 @@ def test_cov_is_capped_and_idle_cov_costs_a_step():
 
 
 def test_operations_are_switched_by_flags():
-    env = Env(["a*x^3 + b"], EnvConfig(cov=False, cbrt=False, relabel=False))
+    env = Env(["a*x^3 + b"], EnvConfig(cov="off", cbrt=False, relabel=False))
     env.reset()
     assert not {"cov", "cbrt", "relabel", "tan"} & set(map(str, env.actions))
     env = Env(["a*x^3 + b"], EnvConfig(tan=True))

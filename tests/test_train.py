@@ -49,7 +49,7 @@ def test_flags_override_presets_override_defaults():
     assert parse_args([]) == Args()
     paper = parse_args(["--preset", "ppo-tree-rc-buf", "--gamma", "0.5", "--max-steps", "7"])
     assert (paper.gamma, paper.env.max_steps, paper.replay) == (0.5, 7, "flat")
-    assert paper.env.relabel and not paper.env.cov and paper.net.head == "index"
+    assert paper.env.relabel and paper.env.cov == "off" and paper.net.head == "index"
     assert paper.num_steps == 2048 and paper.minibatch_size == 64
 
 
