@@ -14,7 +14,7 @@ TEXTS = [
     "a*x + b", "e + (a*x + b)/(c*x + d)", "sin(a*x) + log(x)^2 = b", "a*x^2 + b*x + c",
     "x = a", "exp(x)*(x + a*(x + b))",
 ]  # fmt: skip
-PAPER = NetConfig(hidden=16, embed=8, style="paper")
+PAPER = NetConfig(hidden=16, embed=8, encoder="paper")
 
 
 def observations(constants: str = "raw") -> list:
@@ -72,10 +72,10 @@ def test_packed_equals_padded(pool, share):
 
 
 @pytest.mark.parametrize("head", ["pointer", "index"])
-@pytest.mark.parametrize("style", ["residual", "paper"])
-def test_equal_subtrees_computed_once_change_nothing(style, head):
+@pytest.mark.parametrize("encoder", ["tree", "paper"])
+def test_equal_subtrees_computed_once_change_nothing(encoder, head):
     torch.manual_seed(0)
-    agent = Agent(NetConfig(hidden=16, style=style, head=head))
+    agent = Agent(NetConfig(hidden=16, encoder=encoder, head=head))
     states = observations("blocks")
     shared, plain = collate(states, True), collate(states, False)
     assert len(shared.tokens) < len(plain.tokens)
@@ -121,7 +121,7 @@ def test_the_index_head_masks_what_is_past_its_cap():
 def test_sum_aggregation_counts_children():
     """No degree normalisation: a sum of three differs from a sum of two of the same kind."""
     env = Env(["sin(x) + sin(x + a) = b", "sin(x) + sin(x + a) + sin(a*x) = b"])
-    agent = Agent(NetConfig(hidden=16, style="paper"))
+    agent = Agent(NetConfig(hidden=16, encoder="paper"))
     states = [env.reset(options={"index": i})[0] for i in range(2)]
     nodes, _ = agent.encoder(collate(states, False))
     assert not torch.allclose(nodes[1], nodes[len(states[0].tokens) + 1])
