@@ -37,8 +37,8 @@ from abel.charts import bar_image
 from abel.curriculum import Curriculum, CurriculumName, draw
 from abel.datasets import DatasetError, Problem, load_dataset
 from abel.encode import ROLES, TOKENS
-from abel.env import Env, EnvConfig, SyncVectorEnv
-from abel.progress import Progress
+from abel.env import EnvConfig, SyncVectorEnv
+from abel.progress import Progress, training_line
 from abel.records import (
     RunError,
     load_checkpoint,
@@ -47,7 +47,15 @@ from abel.records import (
     save_checkpoint,
     write_json,
 )  # fmt: skip
-from abel.replay import Memory, ReplayName, Step, SuccessReplay, imitation_weights, retrace
+from abel.replay import (
+    Memory,
+    ReplayName,
+    Step,
+    SuccessReplay,
+    imitation_weights,
+    retrace,
+    search_unsolved,
+)  # fmt: skip
 from abel.search import Policy, beam, greedy
 from abel.transitions import Observation, TransitionCache
 
@@ -692,10 +700,14 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         if args.replay == "fresh" and iteration % args.replay_refresh == 0:
             replay.refresh()
         if args.search_period and iteration % args.search_period == 0:
-            global_step += search_unsolved(policy, replay, problems, envs, args, rng, iteration)
+            global_step += search_unsolved(
+                replay, policy, envs.envs[0], count=args.search_equations, width=args.search_width,
+                gamma=args.gamma, rollout=iteration, rng=rng,
+            )  # fmt: skip
 
         # ---- Log: means over every minibatch of this iteration ----
         updated = time.perf_counter()
+        seconds = spent_before + updated - started
         spread = returns.var()
         unexplained = (returns - flat_values).var() / spread if spread else 1.0
         log["losses/explained_variance"].append(1 - unexplained)
@@ -708,13 +720,16 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         log["time/env"].append(env_seconds)
         log["time/network"].append(collected - clock - env_seconds)
         log["time/update"].append(updated - collected)
+        log["time/total"].append(seconds)
         for family, weight in zip(curriculum.classes, curriculum.class_weights()):
             log[f"curriculum/{family}"].append(weight)
         means = {tag: float(np.mean([float(v) for v in seen])) for tag, seen in log.items()}
         for tag, value in means.items():
             writer.add_scalar(tag, value, global_step)
-        seconds = spent_before + updated - started
-        line = progress_line(global_step, args.total_timesteps, seconds, means)
+        line = training_line(
+            global_step, args.total_timesteps, seconds, means.get("solve/rate", 0.0),
+            means["solve/coverage"], means["losses/entropy"],
+        )  # fmt: skip
         progress.show(line)
 
         # ---- Evaluate: validation split only; keep the best checkpoint ----
@@ -778,30 +793,6 @@ def validate(
     return score
 
 
-def search_unsolved(
-    policy: Policy, replay: SuccessReplay, problems: Sequence[Problem], envs: SyncVectorEnv,
-    args: Args, rng: np.random.Generator, iteration: int,
-) -> int:  # fmt: skip
-    """Beam search on some equations not solved yet; solutions go into the buffer.
-
-    Returns the environment transitions it took: they count as training steps.
-    """
-    unsolved = [i for i in range(len(problems)) if i not in replay.solved]
-    if not unsolved:
-        return 0
-    some = rng.choice(unsolved, min(args.search_equations, len(unsolved)), replace=False).tolist()
-    found = beam(
-        policy, [problems[i] for i in some], args.env, envs.cache,
-        width=args.search_width, value_coef=0.0, complexity_coef=0.0,
-    )  # fmt: skip
-    scratch = Env(envs.envs[0].equations, args.env, cache=envs.cache)
-    for index, solution in zip(some, found):
-        if solution.solved:
-            path = [action for _, action, _, _ in solution.path]
-            replay.add(index, retrace(scratch, index, path), args.gamma, iteration)
-    return sum(solution.transitions for solution in found)
-
-
 @torch.no_grad()
 def replay_weights(agent: Agent, memories: Sequence[Memory], self_imitation: bool) -> np.ndarray:
     """How likely each stored step is to be cloned, under the current values."""
@@ -816,15 +807,6 @@ def replay_weights(agent: Agent, memories: Sequence[Memory], self_imitation: boo
 def crossed(step: int, stride: int, period: int) -> bool:
     """Whether a multiple of `period` lies in the last `stride` steps."""
     return step // period > (step - stride) // period
-
-
-def progress_line(step: int, total: int, seconds: float, means: dict[str, float]) -> str:
-    rate = step / max(seconds, 1e-9)
-    return (
-        f"step {step:>9,}  {rate:6.0f}/s  solved {means.get('solve/rate', 0.0):.2f}"
-        f"  coverage {means['solve/coverage']:.3f}  entropy {means['losses/entropy']:.2f}"
-        f"  {max(total - step, 0) / rate / 60:5.1f} min left"
-    )
 
 
 def run(argv: Sequence[str]) -> int:

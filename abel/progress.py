@@ -21,3 +21,13 @@ class Progress:
 
     def say(self, text: str) -> None:
         print(CLEAR * self.live + text, file=self.stream, flush=True)
+
+
+def training_line(
+    step: int, total: int, seconds: float, solved: float, coverage: float, entropy: float
+) -> str:
+    rate = step / max(seconds, 1e-9)
+    return (
+        f"step {step:>9,}  {rate:6.0f}/s  solved {solved:.2f}  coverage {coverage:.3f}"
+        f"  entropy {entropy:.2f}  {max(total - step, 0) / rate / 60:5.1f} min left"
+    )

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from abel.env import Env
+from abel.search import Policy, beam
 from abel.transitions import Observation
 
 ReplayName = Literal["none", "flat", "fresh", "shortest"]
@@ -96,3 +97,27 @@ def imitation_weights(outcomes: np.ndarray, values: np.ndarray) -> np.ndarray:
     """max(return - value, 0)^2: steps that turned out better than expected; even if none did."""
     weights = np.maximum(outcomes - values, 0.0) ** 2
     return weights if weights.sum() > 0 else np.ones_like(weights)
+
+
+def search_unsolved(
+    replay: SuccessReplay, policy: Policy, like: Env, *, count: int, width: int, gamma: float,
+    rollout: int, rng: np.random.Generator,
+) -> int:  # fmt: skip
+    """Beam search on `count` equations not solved yet; solutions go into the buffer.
+
+    Returns the environment transitions it took: they count as training steps.
+    """
+    unsolved = [i for i in range(len(like.equations)) if i not in replay.solved]
+    if not unsolved:
+        return 0
+    some = rng.choice(unsolved, min(count, len(unsolved)), replace=False).tolist()
+    found = beam(
+        policy, [like.equations[i] for i in some], like.config, like.cache,
+        width=width, value_coef=0.0, complexity_coef=0.0,
+    )  # fmt: skip
+    scratch = Env(like.equations, like.config, cache=like.cache)  # `like` is in an episode
+    for index, solution in zip(some, found):
+        if solution.solved:
+            path = [action for _, action, _, _ in solution.path]
+            replay.add(index, retrace(scratch, index, path), gamma, rollout)
+    return sum(solution.transitions for solution in found)

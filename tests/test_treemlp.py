@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from abel import Env, EnvConfig
+from tests.padded import PaddedTreeMLP, pad
 from train_ppo import Agent, NetConfig, TreeMLP, collate, evaluate
 
 TEXTS = [
@@ -22,37 +23,6 @@ def observations(constants: str = "raw") -> list:
     return [env.reset(options={"index": i})[0] for i in range(len(TEXTS))]
 
 
-def padded_reference(encoder: TreeMLP, states: list, direction: str) -> torch.Tensor:
-    """The paper's listing: padded nodes and edges, masks, index_add, masked pooling."""
-    size, width = max(len(s.tokens) for s in states), encoder.net.hidden
-    node_ids = torch.zeros(len(states), size, dtype=torch.long)
-    node_mask = torch.zeros(len(states), size, dtype=torch.bool)
-    edges = torch.zeros(len(states), 2, size, dtype=torch.long)
-    edge_mask = torch.zeros(len(states), size, dtype=torch.bool)
-    for b, state in enumerate(states):
-        count = len(state.tokens)
-        node_ids[b, :count] = torch.from_numpy(state.tokens.astype(np.int64))
-        node_mask[b, :count] = True
-        edges[b, 0, 1:count] = torch.arange(1, count)
-        edges[b, 1, 1:count] = torch.from_numpy(state.parents[1:].astype(np.int64))
-        edge_mask[b, 1:count] = True
-    embedded = encoder.project(encoder.embed(node_ids))  # [B, N, H]
-    h = embedded
-    for _ in range(encoder.net.rounds):
-        flat = h.reshape(-1, width)
-        offset = torch.arange(len(states))[:, None] * size
-        source = (edges[:, 0] + offset)[edge_mask]
-        target = (edges[:, 1] + offset)[edge_mask]
-        total = torch.zeros_like(flat).index_add(0, target, flat[source])
-        h = encoder.update(torch.cat([embedded, total.reshape(h.shape)], -1))
-        h = h * node_mask[..., None]
-    if direction == "mean":
-        pooled = h.sum(1) / node_mask.sum(1, keepdim=True)
-    else:
-        pooled = h.masked_fill(~node_mask[..., None], torch.finfo(h.dtype).min).max(1).values
-    return encoder.out(pooled)
-
-
 def gradients(module: nn.Module, output: torch.Tensor) -> list[torch.Tensor]:
     weights = torch.linspace(-1, 1, output.numel()).reshape(output.shape)
     return list(torch.autograd.grad((output * weights).sum(), list(module.parameters())))
@@ -65,7 +35,7 @@ def test_packed_equals_padded(pool, share):
     encoder = TreeMLP(replace(PAPER, pool=pool))
     states = observations()
     packed = encoder(collate(states, share))[1]
-    reference = padded_reference(encoder, states, pool)
+    reference = PaddedTreeMLP(encoder)(*pad(states))
     assert torch.allclose(packed, reference, atol=1e-5)
     for ours, theirs in zip(gradients(encoder, packed), gradients(encoder, reference)):
         assert torch.allclose(ours, theirs, atol=1e-5)
