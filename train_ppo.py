@@ -31,7 +31,7 @@ from torch import Tensor, nn
 from torch.utils.tensorboard import SummaryWriter
 
 from abel.actions import OPERATIONS
-from abel.baselines import GraphConvolution, GraphSAGE, PreorderMLP
+from abel.baselines import CURIOSITY, CuriosityName, GraphConvolution, GraphSAGE, PreorderMLP
 from abel.batch import Batch, pack
 from abel.charts import bar_image
 from abel.curriculum import Curriculum, CurriculumName, draw
@@ -168,6 +168,10 @@ class Args:
     """exploration weight of ucb-lp"""
     lp_floor: float = 0.2
     """share that lp spreads evenly over the classes"""
+    curiosity: CuriosityName = "none"
+    """bonus for new states that is added to the reward"""
+    curiosity_coef: float = 0.01
+    """weight of that bonus"""
     search_period: int = 0
     """rollouts between beam searches on equations not solved yet; 0 is never"""
     search_equations: int = 16
@@ -548,6 +552,11 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     policy = as_policy(agent)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     replay = SuccessReplay(args.replay, args.replay_size)
+    curiosity = curiosity_optimizer = None
+    if args.curiosity != "none":
+        curiosity = CURIOSITY[args.curiosity](args.net.hidden, args.net.embed)
+        learned = [p for p in curiosity.parameters() if p.requires_grad]
+        curiosity_optimizer = torch.optim.Adam(learned, lr=args.learning_rate)
 
     name = f"{Path(args.dataset).stem}__{args.preset}__{args.seed}"
     run = Path(args.resume) if resumed else new_run(args.out, name)
@@ -566,6 +575,9 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         agent.load_state_dict(resumed["agent"])
         optimizer.load_state_dict(resumed["optimizer"])
         curriculum.load_state_dict(resumed["curriculum"])
+        if curiosity:
+            curiosity.load_state_dict(resumed["curiosity"][0])
+            curiosity_optimizer.load_state_dict(resumed["curiosity"][1])
         rng.bit_generator.state = resumed["rng"]
         global_step, first_iteration = resumed["step"], resumed["iteration"] + 1
         best_score, spent_before = resumed["best_score"], resumed["seconds"]
@@ -590,6 +602,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
 
         # ---- Collect: num_steps transitions from every environment ----
         rollout: list[Observation] = []
+        successors: list[Observation] = []
         finals: list[tuple[int, int, Observation]] = []  # last states of truncated episodes
         actions = np.zeros(shape, dtype=np.int64)
         old_log_probs, values, rewards = torch.zeros(3, *shape)
@@ -609,6 +622,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             terminated[t] = torch.from_numpy(term)
             ended[t] = torch.from_numpy(term | trunc)
             rollout += observations
+            successors += [i.get("final_observation", o) for i, o in zip(infos, following)]
             for n, info in enumerate(infos):
                 action = int(actions[t, n])
                 taken = observations[n].actions[action]
@@ -634,6 +648,13 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 indices[n] = info["next_index"]
             observations = following
         global_step += args.batch_size
+        if curiosity:
+            chosen_ops = [o.action_ops[a] for o, a in zip(rollout, actions.reshape(-1))]
+            transitions = rollout, torch.tensor(chosen_ops, dtype=torch.long), successors
+            bonus = curiosity.bonus(*transitions, ended)
+            rewards += args.curiosity_coef * bonus
+            log["curiosity/bonus"].append(bonus.mean())
+            curiosity.learn(*transitions, curiosity_optimizer, args.minibatch_size)
         collected = time.perf_counter()
 
         # ---- Advantages: GAE, bootstrapping through truncation ----
@@ -748,8 +769,10 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 "rng": rng.bit_generator.state, "step": global_step, "iteration": iteration,
                 "best_score": best_score, "seconds": seconds, "indices": list(indices),
                 "actions": [[step[1] for step in episode] for episode in episodes],
-                "replay": replay.state_dict(),
+                "replay": replay.state_dict(), "curiosity": None,
             }  # fmt: skip
+            if curiosity:
+                state["curiosity"] = curiosity.state_dict(), curiosity_optimizer.state_dict()
             for wanted, path in ((best, run / "best.pt"), (due, run / "last.pt")):
                 if wanted:
                     save_checkpoint(path, state)
