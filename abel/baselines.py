@@ -249,11 +249,11 @@ class NGU(ICM):
         return (self.KERNEL / (kernels.sum() + self.KERNEL)).sqrt()
 
     def get_extra_state(self) -> dict[str, Any]:
-        return {**super().get_extra_state(), "seen": self.seen}
+        return {"scale": super().get_extra_state(), "seen": [list(past) for past in self.seen]}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
-        self.seen = state.pop("seen")
-        super().set_extra_state(state)
+        self.seen = [list(past) for past in state["seen"]]
+        super().set_extra_state(state["scale"])
 
 
 CURIOSITY: dict[str, type[Curiosity]] = {"icm": ICM, "rnd": RND, "ngu": NGU}
