@@ -55,7 +55,7 @@ def svg(height: float, title: str, body: Iterable[str]) -> str:
     )
 
 
-def ticks(low: float, high: float, count: int = 5) -> list[float]:
+def ticks(low: float, high: float, count: int = 6) -> list[float]:
     """Round numbers in [low, high], about `count` of them: 1, 2 or 5 times a power of ten apart."""
     raw = (high - low) / count
     power = 10.0 ** math.floor(math.log10(raw))
@@ -93,7 +93,7 @@ def legend(names: Sequence[str], lines: bool = False) -> tuple[list[str], float]
     marks, x, y = [], float(LEFT), 46.0
     for index, name in enumerate(names):
         colour, dashes, shape = style(index)
-        wide = 34 + 7.5 * len(name)
+        wide = 40 + 7.5 * len(name)
         if x > LEFT and x + wide > WIDTH:
             x, y = float(LEFT), y + 20
         at = f"translate({x + 9:.1f},{y - 5:.1f})"
@@ -108,13 +108,10 @@ def legend(names: Sequence[str], lines: bool = False) -> tuple[list[str], float]
 
 
 def frame(
-    points: Sequence[Point], unit: bool, labels: tuple[str, str], top: float
+    xs: Point, ys: Point, labels: tuple[str, str], top: float
 ) -> tuple[list[str], Callable[[Iterable[Point]], list[str]]]:
-    """Grid, ticks and labels of a plot that holds the points, and the map from data to pixels."""
-    (left, right), (low, high) = (
-        span((x for x, _ in points), False),
-        span((y for _, y in points), unit),
-    )
+    """Grid, ticks and labels of a plot of two ranges, and the map from data to pixels."""
+    (left, right), (low, high) = xs, ys
     bottom, marks = top + PLOT, []
 
     def place(line: Iterable[Point]) -> list[str]:
@@ -131,7 +128,7 @@ def frame(
         grid = f"M{LEFT},{to_y(value):.1f}H{WIDTH - RIGHT}"
         marks.append(tag("path", d=grid, stroke="currentColor", stroke_opacity="0.25"))
         marks.append(tag("text", short(value), x=LEFT - 8, y=to_y(value) + 5, text_anchor="end"))
-    for value in ticks(left, right, count=6):
+    for value in ticks(left, right):
         x = to_x(value)
         marks.append(tag("path", d=f"M{x:.1f},{bottom:.1f}v5", stroke="currentColor"))
         marks.append(tag("text", short(value), x=x, y=bottom + 21, text_anchor="middle"))
@@ -159,7 +156,8 @@ def line_chart(
     points = [point for line in lines for point in line]
     points += [(x, y) for name in series for x, *ends in bands.get(name, ()) for y in ends]
     names, top = legend(list(series), lines=True)
-    marks, place = frame(points, True, (x_label, y_label), top)
+    xs, ys = span((x for x, _ in points), unit=False), span(y for _, y in points)
+    marks, place = frame(xs, ys, (x_label, y_label), top)
     for index, (name, line) in enumerate(series.items()):
         colour, dashes, _ = style(index)
         band = bands.get(name, ())
@@ -219,12 +217,20 @@ def bar_chart(
 
 
 def scatter(
-    points: Sequence[Point], labels: Sequence[str], title: str, x_label: str = "", y_label: str = ""
+    points: Sequence[Point],
+    labels: Sequence[str],
+    title: str,
+    x_label: str = "",
+    y_label: str = "",
+    unit: bool = False,
 ) -> str:
-    """Draw points coloured and shaped by their labels."""
-    kinds = sorted(set(labels))
+    """Draw points coloured and shaped by their labels; `unit` draws rates from 0 to 1."""
+    kinds = list(dict.fromkeys(labels))
     names, top = legend(kinds)
-    marks, place = frame(points, False, (x_label, y_label), top)
+    (left, right), (low, high) = (span((p[k] for p in points), unit and k == 1) for k in (0, 1))
+    aside, above = (right - left) / 20, (high - low) / 20  # no mark is cut in half by the frame
+    ranges = (left - aside, right + aside), (low - above, high + above)
+    marks, place = frame(*ranges, (x_label, y_label), top)
     for point, label in zip(points, labels):
         colour, _, shape = style(kinds.index(label))
         dot = {"d": shape, "fill": colour, "fill_opacity": "0.7", "tip": label}
