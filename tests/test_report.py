@@ -134,12 +134,16 @@ def test_figures_are_well_formed(tmp_path):
 def test_ours_stands_beside_the_papers_with_its_denominator(tmp_path):
     _, page, markdown = make(tmp_path, everything())
     overall, by_family = page.tables[1], page.tables[2]
-    assert overall[3:6] == ["greedy", "34/50 = 0.68 [0.54, 0.79]", "0.67 of 64 †"]
+    assert overall[3:6] == [
+        "greedy",
+        "34/50 = 0.68 [0.54, 0.79]",
+        "0.67 (seeds 0.40 to 0.80) of 64 †",
+    ]
     assert by_family[:4] == ["family", "greedy", "beam", "beam, paper"]
     assert by_family[8:12] == [
         "exponential", "0/15 = 0.00 [0.00, 0.20]", "0/15 = 0.00 [0.00, 0.20]", "0.88 of 15 †"
     ]  # fmt: skip
-    assert "| greedy | 34/50 = 0.68 [0.54, 0.79] | 0.67 of 64 † |" in markdown
+    assert "| greedy | 34/50 = 0.68 [0.54, 0.79] | 0.67 (seeds 0.40 to 0.80) of 64 † |" in markdown
     assert "† counted by the paper's check" in page.words and "none of these" in page.words
 
 
