@@ -78,6 +78,7 @@ def test_the_mean_covers_only_steps_that_all_seeds_reached():
     mean, band = mean_and_band([[(0, 0.0), (10, 1.0), (20, 1.0)], [(5, 0.0), (15, 1.0)]])
     assert mean == [(5, 0.25), (10, 0.75), (15, 1.0)]  # the seeds' 0.5 and 0, 1 and 0.5, 1 and 1
     assert band[1] == (10, 0.5, 1.0)
+    assert mean_and_band([[(0, 0.0), (1, 0.0)], [(5, 1.0), (6, 1.0)]]) == ([], [])
 
 
 def test_values_that_are_not_finite_are_left_out():
