@@ -552,11 +552,9 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     policy = as_policy(agent)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     replay = SuccessReplay(args.replay, args.replay_size)
-    curiosity = curiosity_optimizer = None
+    curiosity = None
     if args.curiosity != "none":
-        curiosity = CURIOSITY[args.curiosity](args.net.hidden, args.net.embed)
-        learned = [p for p in curiosity.parameters() if p.requires_grad]
-        curiosity_optimizer = torch.optim.Adam(learned, lr=args.learning_rate)
+        curiosity = CURIOSITY[args.curiosity](args.net.hidden, args.net.embed, args.learning_rate)
 
     name = f"{Path(args.dataset).stem}__{args.preset}__{args.seed}"
     run = Path(args.resume) if resumed else new_run(args.out, name)
@@ -576,8 +574,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         optimizer.load_state_dict(resumed["optimizer"])
         curriculum.load_state_dict(resumed["curriculum"])
         if curiosity:
-            curiosity.load_state_dict(resumed["curiosity"][0])
-            curiosity_optimizer.load_state_dict(resumed["curiosity"][1])
+            curiosity.load_state_dict(resumed["curiosity"])
         rng.bit_generator.state = resumed["rng"]
         global_step, first_iteration = resumed["step"], resumed["iteration"] + 1
         best_score, spent_before = resumed["best_score"], resumed["seconds"]
@@ -654,7 +651,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             bonus = curiosity.bonus(*transitions, ended)
             rewards += args.curiosity_coef * bonus
             log["curiosity/bonus"].append(bonus.mean())
-            curiosity.learn(*transitions, curiosity_optimizer, args.minibatch_size)
+            curiosity.learn(*transitions, args.minibatch_size)
         collected = time.perf_counter()
 
         # ---- Advantages: GAE, bootstrapping through truncation ----
@@ -769,10 +766,9 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 "rng": rng.bit_generator.state, "step": global_step, "iteration": iteration,
                 "best_score": best_score, "seconds": seconds, "indices": list(indices),
                 "actions": [[step[1] for step in episode] for episode in episodes],
-                "replay": replay.state_dict(), "curiosity": None,
+                "replay": replay.state_dict(),
+                "curiosity": curiosity.state_dict() if curiosity else None,
             }  # fmt: skip
-            if curiosity:
-                state["curiosity"] = curiosity.state_dict(), curiosity_optimizer.state_dict()
             for wanted, path in ((best, run / "best.pt"), (due, run / "last.pt")):
                 if wanted:
                     save_checkpoint(path, state)

@@ -117,10 +117,16 @@ class RunningScale:
 class Curiosity(nn.Module):
     """What the three bonuses share: learning from a rollout, and a common scale of rewards."""
 
-    def __init__(self, hidden: int, embed: int) -> None:
+    def __init__(self, hidden: int, embed: int, learning_rate: float) -> None:
         super().__init__()
         self.scale = RunningScale()
         self.hidden, self.embed = hidden, embed
+        self.build()
+        learned = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        self.optimizer = torch.optim.Adam(learned, lr=learning_rate)
+
+    def build(self) -> None:
+        raise NotImplementedError
 
     def encoder(self) -> GraphSAGE:
         return GraphSAGE(self.hidden, self.embed, rounds=2)
@@ -145,30 +151,30 @@ class Curiosity(nn.Module):
 
     def learn(
         self, states: Sequence[Observation], ops: Tensor, successors: Sequence[Observation],
-        optimizer: torch.optim.Optimizer, minibatch_size: int,
+        minibatch_size: int,
     ) -> None:  # fmt: skip
         """One pass over the rollout."""
         for start in range(0, len(states), minibatch_size):
             part = slice(start, start + minibatch_size)
             loss = self.loss(collate(states[part]), ops[part], collate(successors[part]))
-            optimizer.zero_grad()
+            self.optimizer.zero_grad()
             loss.backward()
-            optimizer.step()
+            self.optimizer.step()
 
     def get_extra_state(self) -> dict[str, Any]:
-        return dict(vars(self.scale))
+        return {"scale": dict(vars(self.scale)), "optimizer": self.optimizer.state_dict()}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
-        vars(self.scale).update(state)
+        vars(self.scale).update(state["scale"])
+        self.optimizer.load_state_dict(state["optimizer"])
 
 
 class RND(Curiosity):
     """Random network distillation (Burda et al.): how badly a fixed random network is guessed."""
 
-    def __init__(self, hidden: int, embed: int) -> None:
-        super().__init__(hidden, embed)
+    def build(self) -> None:
         self.target, self.guess = self.encoder(), self.encoder()
-        self.head = nn.Linear(hidden, hidden)
+        self.head = nn.Linear(self.hidden, self.hidden)
         for parameter in self.target.parameters():
             parameter.requires_grad = False
 
@@ -182,8 +188,8 @@ class ICM(Curiosity):
     which are learned by telling the operation from a state and its successor.
     """
 
-    def __init__(self, hidden: int, embed: int) -> None:
-        super().__init__(hidden, embed)
+    def build(self) -> None:
+        hidden = self.hidden
         self.features = self.encoder()
         self.op = nn.Embedding(len(OPERATIONS), hidden)
         self.forward_model = nn.Sequential(
@@ -214,9 +220,9 @@ class NGU(ICM):
 
     NEIGHBOURS, KERNEL, LARGEST = 10, 1e-3, 5.0  # k, epsilon of the kernel, cap of RND's factor
 
-    def __init__(self, hidden: int, embed: int) -> None:
-        super().__init__(hidden, embed)
-        self.lifetime = RND(hidden, embed)
+    def build(self) -> None:
+        super().build()
+        self.lifetime = RND(self.hidden, self.embed, learning_rate=0.0)  # learned with the rest
         self.seen: list[list[Tensor]] = []  # of each environment, features in this episode
 
     def loss(self, states: Batch, ops: Tensor, successors: Batch) -> Tensor:
@@ -249,11 +255,11 @@ class NGU(ICM):
         return (self.KERNEL / (kernels.sum() + self.KERNEL)).sqrt()
 
     def get_extra_state(self) -> dict[str, Any]:
-        return {"scale": super().get_extra_state(), "seen": [list(past) for past in self.seen]}
+        return {**super().get_extra_state(), "seen": [list(past) for past in self.seen]}
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         self.seen = [list(past) for past in state["seen"]]
-        super().set_extra_state(state["scale"])
+        super().set_extra_state(state)
 
 
 CURIOSITY: dict[str, type[Curiosity]] = {"icm": ICM, "rnd": RND, "ngu": NGU}

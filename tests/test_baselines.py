@@ -73,8 +73,7 @@ def transitions() -> tuple:
 @pytest.mark.parametrize("kind", [ICM, RND, NGU])
 def test_what_was_learned_surprises_less(kind):
     torch.manual_seed(0)
-    module = kind(16, 8)
-    optimizer = torch.optim.Adam([p for p in module.parameters() if p.requires_grad], lr=1e-2)
+    module = kind(16, 8, 1e-2)
     states, ops, successors = transitions()
     part = module.lifetime if kind is NGU else module
 
@@ -83,29 +82,28 @@ def test_what_was_learned_surprises_less(kind):
 
     before = surprise()
     for _ in range(150):
-        module.learn(states, ops, successors, optimizer, 2)
+        module.learn(states, ops, successors, 2)
     assert surprise() < 0.5 * before
 
 
 def test_rnd_never_trains_its_target():
-    module = RND(8, 8)
+    module = RND(8, 8, 1e-2)
     assert not any(p.requires_grad for p in module.target.parameters())
 
 
 def test_icm_learns_to_tell_the_operation():
     torch.manual_seed(0)
-    module = ICM(16, 8)
-    optimizer = torch.optim.Adam(module.parameters(), lr=1e-2)
+    module = ICM(16, 8, 1e-2)
     states, ops, successors = transitions()
     for _ in range(60):
-        module.learn(states, ops, successors, optimizer, 2)
+        module.learn(states, ops, successors, 2)
     both = [module.features(collate(part))[1] for part in (states, successors)]
     assert module.inverse_model(torch.cat(both, -1)).argmax(-1).tolist() == ops.tolist()
 
 
 def test_bonuses_are_in_standard_deviations():
     torch.manual_seed(0)
-    module = RND(16, 8)
+    module = RND(16, 8, 1e-2)
     ended = torch.zeros(1, 2, dtype=torch.bool)
     bonus = module.bonus(*transitions(), ended)
     assert bonus.shape == (1, 2) and bonus.std(unbiased=False).item() == pytest.approx(1, abs=1e-3)
@@ -113,7 +111,7 @@ def test_bonuses_are_in_standard_deviations():
 
 def test_ngu_forgets_at_the_end_of_an_episode_and_rewards_the_new():
     torch.manual_seed(0)
-    module = NGU(16, 8)
+    module = NGU(16, 8, 1e-2)
     point = torch.zeros(16)
     assert module.novelty(point, torch.zeros(3, 16)) < 0.05
     assert module.novelty(point, torch.ones(1, 16)).item() == pytest.approx(0.5**0.5, abs=1e-2)
@@ -126,7 +124,7 @@ def test_ngu_forgets_at_the_end_of_an_episode_and_rewards_the_new():
 
 def test_curiosity_survives_being_stored():
     torch.manual_seed(0)
-    module, again = NGU(8, 8), NGU(8, 8)
+    module, again = NGU(8, 8, 1e-2), NGU(8, 8, 1e-2)
     ended = torch.zeros(1, 2, dtype=torch.bool)
     module.bonus(*transitions(), ended)
     again.load_state_dict(module.state_dict())
