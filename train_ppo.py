@@ -439,15 +439,17 @@ def sample(
     operations, then over the operation's terms; the rest is the policy."""
     actions = np.zeros(len(out.which), dtype=np.int64)
     chosen = np.zeros(len(out.which), dtype=np.float32)
-    probabilities = out.log_probs.exp().double().numpy()
+    log_probs = out.log_probs.double().numpy()
     for i, d in enumerate(out.which):
         start, end = out.offsets[d], out.offsets[d + 1]
-        p = probabilities[start:end]
+        p = np.exp(log_probs[start:end])
         if epsilon[i] > 0:
+            legal = np.isfinite(log_probs[start:end])  # not what an index head masks
             kinds, inverse, counts = np.unique(
-                out.ops[start:end], return_inverse=True, return_counts=True
+                out.ops[start:end][legal], return_inverse=True, return_counts=True
             )
-            p = (1 - epsilon[i]) * p + epsilon[i] / (len(kinds) * counts[inverse])
+            p *= 1 - epsilon[i]
+            p[legal] += epsilon[i] / (len(kinds) * counts[inverse])
         total = np.cumsum(p)
         actions[i] = min(np.searchsorted(total, rng.random() * total[-1], "right"), len(p) - 1)
         chosen[i] = np.log(p[actions[i]] / total[-1])

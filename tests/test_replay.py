@@ -91,3 +91,13 @@ def test_behaviour_mixes_policy_and_uniform_over_operations():
         seen = np.bincount(actions, minlength=len(expected)) / 4000
         assert np.abs(seen - expected).max() < 0.03
         assert np.allclose(np.exp(log_probs), expected[actions], atol=1e-5)
+
+
+def test_exploration_never_takes_what_the_index_head_masks():
+    env = Env(["a*x^2 + b*x + c = 0"])
+    observation, _ = env.reset()
+    agent = Agent(NetConfig(hidden=8, head="index", cap=5))
+    with torch.no_grad():
+        out = evaluate(agent, [observation] * 500)
+    actions, log_probs = sample(out, np.full(500, 0.9), np.random.default_rng(0))
+    assert actions.max() == 4 and np.isfinite(log_probs).all()
