@@ -26,7 +26,7 @@ from abel.actions import settle
 from abel.cov import Generator, propose
 from abel.datasets import DatasetError, Problem, load_dataset, read
 from abel.env import EnvConfig
-from abel.failures import failures
+from abel.failures import diagnose, failures
 from abel.learning import training
 from abel.parse import ParseError
 from abel.probes import MAX_POINTS, dormant, embeddings
@@ -88,13 +88,17 @@ class Args:
     cov: Literal["run", "cas", "learned", "off"] = "run"
     """who finds changes of variables: as in training, rules, the learned generator, nobody"""
 
-    def __post_init__(self) -> None:
-        if self.width < 1 or (self.budget is not None and self.budget < 1) or self.limit <= 0:
-            raise ValueError("--width, --budget and --limit must be positive")
-        if self.beam and self.decoder not in (None, "beam"):
-            raise ValueError(f"--beam contradicts --decoder {self.decoder}")
-        if sum(map(bool, (self.equation, self.equations, self.report))) > 1:
-            raise ValueError("give one of --equation, --equations and --report")
+
+def check(args: Args) -> None:
+    """Say what is wrong with the flags, before anything takes time."""
+    if args.width < 1 or (args.budget is not None and args.budget < 1) or args.limit <= 0:
+        raise ValueError("--width, --budget and --limit must be positive")
+    if args.beam and args.decoder not in (None, "beam"):
+        raise ValueError(f"--beam contradicts --decoder {args.decoder}")
+    if sum(map(bool, (args.equation, args.equations, args.report))) > 1:
+        raise ValueError("give one of --equation, --equations and --report")
+    if args.json and not Path(args.json).parent.is_dir():
+        raise ValueError(f"there is no directory '{Path(args.json).parent}' for --json")
 
 
 # ---- What is evaluated ----
@@ -287,27 +291,33 @@ def results(args: Args, argv: Sequence[str], run: Run, study: Study, names: list
     }  # fmt: skip
 
 
-def print_solutions(args: Args, problems: Sequence[Problem], outcomes: Sequence[Outcome]) -> None:
+def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> None:
     """A single equation step by step; in a batch a line each, unless a format is asked for."""
     documents = []
-    for problem, outcome in zip(problems, outcomes):
+    for problem, outcome in zip(study.problems, outcomes):
         trace = outcome.solution.trace() if outcome.solution else None
+        why = outcome.reason
+        if trace is not None and not outcome.solved:
+            kind, last = diagnose(outcome.solution, study.new_cache(), study.config.max_steps)
+            why = f"{kind} at step {last}" if trace.steps else "nothing found"
+            trace = replace(trace, steps=trace.steps[:last])
         if trace is not None and args.format == "latex":
             print(trace.to_latex())
         elif trace is not None and args.format == "json":
             documents.append(json.loads(trace.to_json()))
         elif trace is not None and args.equation:
-            print(trace.to_text())
+            print(trace.to_text() + (f": {why}" if why else ""))
         else:
             condition = f", valid when {outcome.valid_when}" if outcome.valid_when else ""
-            answer = f"x = {outcome.root}   (proved{condition})" if outcome.solved else "not solved"
-            print(f"{problem.text}   {answer}")
+            answer = f"x = {outcome.root}   (proved{condition})"
+            print(f"{problem.text}   {answer if outcome.solved else f'not solved: {why}'}")
     if documents:
         print(json.dumps(documents[0] if args.equation else documents, indent=2))
 
 
 def main(args: Args, argv: Sequence[str]) -> int:
     torch.set_num_threads(1)
+    check(args)
     if args.equation:
         problems = [Problem(args.equation)]
         _ = problems[0].equation  # is parsed here, before anything is loaded
@@ -329,7 +339,7 @@ def main(args: Args, argv: Sequence[str]) -> int:
         write_json(Path(args.json), found)
     if single:
         solvers = [(row["solved_by"] or names)[0] for row in found["equations"]]
-        print_solutions(args, problems, [study.decode(n)[i] for i, n in enumerate(solvers)])
+        print_solutions(args, study, [study.decode(n)[i] for i, n in enumerate(solvers)])
         return 0 if all(row["solved"] for row in found["equations"]) else 1
     print(
         f"{args.run} (step {run.step:,}) on {run.dataset} {args.split}, {len(problems)} equations"

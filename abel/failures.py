@@ -16,8 +16,9 @@ KINDS = (
 MAX_EXAMPLES = 3  # of each kind
 
 
-def classify(solution: Solution, cache: TransitionCache, max_steps: int) -> str:
-    """What went wrong first: a form came back, or x = r was reached and r was not proved.
+def diagnose(solution: Solution, cache: TransitionCache, max_steps: int) -> tuple[str, int]:
+    """What went wrong first, and at which step: a form came back, or x = r was reached and r was
+    not proved.
 
     A greedy policy that comes back to a form goes around for ever; one that did neither ran into a
     state without actions, or out of steps.
@@ -29,13 +30,14 @@ def classify(solution: Solution, cache: TransitionCache, max_steps: int) -> str:
         sides = (form.lhs, form.rhs)
         if sides in met:
             length = number - met[sides]
-            return f"{length}-cycle" if length <= 2 else "longer cycle"
+            return f"{length}-cycle" if length <= 2 else "longer cycle", number
         met[sides] = number
         stack += () if transform is None else (transform,)
         if form.solved_form:
             status = cache.verdict(equation, unwind(stack, form.rhs)).status
-            return "unproven root" if status == "unproven" else "refuted root"
-    return "step limit" if len(solution.path) >= max_steps else "dead end"
+            return "unproven root" if status == "unproven" else "refuted root", number
+    number = len(solution.path)
+    return "step limit" if number >= max_steps else "dead end", number
 
 
 def failures(
@@ -51,7 +53,7 @@ def failures(
     for solution, family in zip(solutions, families):
         if solution.solved:
             continue
-        kind = classify(solution, cache, max_steps)
+        kind, _ = diagnose(solution, cache, max_steps)
         counts[kind] += 1
         row = by_family.setdefault(family, {})
         row[kind] = row.get(kind, 0) + 1

@@ -39,7 +39,7 @@ def tsne(
     points: np.ndarray, perplexity: float = 30.0, num_steps: int = 500, seed: int = 0
 ) -> np.ndarray:
     """Coordinates [N, 2] by exact t-SNE (van der Maaten and Hinton, 2008): O(N^2) a step."""
-    count = len(points)
+    points, count = points.astype(np.float64), len(points)
     if count < 4:
         return pca(points)[0]
     target = affinities(points, min(perplexity, (count - 1) / 3))
@@ -47,7 +47,7 @@ def tsne(
     noise = np.random.default_rng(seed).normal(size=start.shape)
     y = 1e-4 * (start / max(float(start.std()), 1e-12) + 0.01 * noise)
     velocity, gains = np.zeros_like(y), np.ones_like(y)
-    rate = max(count / 12, 50.0)
+    rate = max(count / 12, 10.0)
     for step in range(num_steps):
         early = step < num_steps // 4
         square = (y**2).sum(1)
