@@ -1,4 +1,4 @@
-"""Decoding a policy: greedy and beam search, many equations in lockstep.
+"""Decoding a policy (greedy, beam), and search without one (breadth first, A*).
 
 A policy is any function from observations to log-probabilities of their legal actions and to
 values; it is called once a depth for all equations together, so a network sees large batches.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush, nsmallest
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from abel.actions import settle
+from abel.actions import Action, settle
 from abel.cov import Transform, unwind
 from abel.env import EnvConfig, as_equation
 from abel.equation import Equation
@@ -21,6 +22,7 @@ from abel.transitions import Form, Observation, TransitionCache
 from abel.verify import Verdict
 
 Policy = Callable[[Sequence[Observation]], tuple[list[np.ndarray], np.ndarray]]
+MAX_FRONTIER = 100_000  # states that a search without a policy keeps waiting, about 3 kB each
 
 
 class Node(NamedTuple):
@@ -34,9 +36,16 @@ class Node(NamedTuple):
     path: tuple[tuple, ...]  # (observation, action index, form after, transform) of each step
 
 
+# Changes a policy's log-probabilities in a node, to take a decision out of its hands.
+Steer = Callable[[Node, np.ndarray], np.ndarray]
+
+
 @dataclass(frozen=True)
 class Solution:
-    """What a search found for one equation; `path` is empty where it found nothing."""
+    """What a search found for one equation.
+
+    `path` leads to the root; where a beam found none, it is its most probable path at the end.
+    """
 
     equation: Equation
     solved: bool
@@ -51,10 +60,16 @@ class Solution:
 
 
 def greedy(
-    policy: Policy, problems: Sequence[Any], config: EnvConfig, cache: TransitionCache
+    policy: Policy,
+    problems: Sequence[Any],
+    config: EnvConfig,
+    cache: TransitionCache,
+    steer: Steer | None = None,
 ) -> list[Solution]:
     """The most probable action in every state: a beam of width 1."""
-    return beam(policy, problems, config, cache, width=1, value_coef=0, complexity_coef=0)
+    return beam(
+        policy, problems, config, cache, width=1, value_coef=0, complexity_coef=0, steer=steer
+    )
 
 
 def beam(
@@ -66,6 +81,7 @@ def beam(
     width: int,
     value_coef: float,
     complexity_coef: float,
+    steer: Steer | None = None,
 ) -> list[Solution]:
     """Keep the `width` best partial solutions of every equation, deduplicated by the form reached.
 
@@ -75,6 +91,7 @@ def beam(
     equations = [as_equation(problem) for problem in problems]
     solutions: dict[int, Solution] = {}
     spent = [0] * len(equations)
+    reached: list[tuple[tuple, ...]] = [()] * len(equations)
     beams: dict[int, list[Node]] = {}
     for i, equation in enumerate(equations):
         form = cache.form(*settle(equation.lhs, equation.rhs))
@@ -90,9 +107,12 @@ def beam(
         for i, nodes in beams.items():
             ahead = log_probs[start : start + len(nodes)]
             start += len(nodes)
+            if steer is not None:
+                ahead = [steer(node, each) for node, each in zip(nodes, ahead)]
             limit = None if value_coef or complexity_coef else width
             found = expand(nodes, ahead, config, cache, limit)
             spent[i] += len(found)
+            reached[i] = found[0].path if found else reached[i]
             for node in found:
                 if node.form.solved_form:
                     root = unwind(node.stack, node.form.rhs)
@@ -105,7 +125,7 @@ def beam(
             successors[i] = found
         beams = best(successors, policy, width, value_coef, complexity_coef)
     return [
-        solutions.get(i, Solution(equation, False, None, None, (), spent[i]))
+        solutions.get(i, Solution(equation, False, None, None, reached[i], spent[i]))
         for i, equation in enumerate(equations)
     ]
 
@@ -160,3 +180,79 @@ def best(
         i: sorted((n for n in nodes if id(n) in score), key=lambda n: -score[id(n)])[:width]
         for i, nodes in successors.items()
     }
+
+
+# ---- Without a policy ----
+
+
+def search(
+    problem: Any,
+    config: EnvConfig,
+    cache: TransitionCache,
+    *,
+    budget: int,
+    weight: float,
+    tick: Callable[[int], None] = lambda expansions: None,
+) -> Solution:
+    """Expand states by depth + weight * C until a root is proved or `budget` states are expanded.
+
+    Weight 0 is breadth first; otherwise it is A* with the complexity as its guess of the steps
+    that are left. A state waits as its two sides and the way to it, so that the cache may forget
+    it; past MAX_FRONTIER waiting states the worse half is dropped.
+    """
+    equation = as_equation(problem)
+    start = settle(equation.lhs, equation.rhs)
+    seen = {start}
+    # (priority, number, sides, stack, changes of variables, depth, actions as nested pairs)
+    frontier: list[tuple] = [(0.0, 0, start, (), 0, 0, None)]
+    expansions = transitions = 0
+    while frontier and expansions < budget:
+        _, _, sides, stack, num_cov, depth, history = heappop(frontier)
+        form = cache.form(*sides)
+        observation = cache.observe(form, num_cov < config.max_cov)
+        expansions += 1
+        tick(expansions)
+        for index, action in enumerate(observation.actions):
+            after, transform = form.successors[index] or cache.successor(form, index)
+            transitions += 1
+            key = (after.lhs, after.rhs)
+            if key in seen:
+                continue
+            seen.add(key)
+            stack_after = stack if transform is None else (*stack, transform)
+            actions = (history, action)
+            if after.solved_form:
+                root = unwind(stack_after, after.rhs)
+                verdict = cache.verdict(equation, root)
+                if verdict:
+                    path = retrace(start, actions, config, cache)
+                    return Solution(equation, True, root, verdict, path, transitions)
+            if depth + 1 < config.max_steps:
+                count = num_cov + (transform is not None and action.op == "cov")
+                priority = depth + 1 + weight * after.complexity
+                heappush(
+                    frontier, (priority, transitions, key, stack_after, count, depth + 1, actions)
+                )
+        if len(frontier) > MAX_FRONTIER:
+            kept = nsmallest(MAX_FRONTIER // 2, frontier)  # sorted, so it is a heap
+            seen -= {entry[2] for entry in frontier} - {entry[2] for entry in kept}
+            frontier = kept
+    return Solution(equation, False, None, None, (), transitions)
+
+
+def retrace(
+    sides: tuple, history: tuple | None, config: EnvConfig, cache: TransitionCache
+) -> tuple[tuple, ...]:
+    """The path of a `Solution` from the actions taken, given as nested pairs, last outermost."""
+    actions: list[Action] = []
+    while history is not None:
+        history, action = history
+        actions.append(action)
+    form, num_cov, path = cache.form(*sides), 0, []
+    for action in reversed(actions):
+        observation = cache.observe(form, num_cov < config.max_cov)
+        index = observation.actions.index(action)
+        form, transform = form.successors[index] or cache.successor(form, index)
+        num_cov += transform is not None and action.op == "cov"
+        path.append((observation, index, form, transform))
+    return tuple(path)
