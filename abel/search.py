@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abel.actions import settle
-from abel.cov import Transform, unwind
+from abel.actions import CHANGES, settle
+from abel.cov import Transform, open_goals, unwind
 from abel.env import EnvConfig, as_equation
 from abel.equation import Equation
 from abel.trace import Trace
@@ -32,6 +32,7 @@ class Node(NamedTuple):
     num_cov: int
     log_prob: float  # of all actions so far
     path: tuple[tuple, ...]  # (observation, action index, form after, transform) of each step
+    seen: frozenset  # states (form, open goals) on the way, this one included
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,12 @@ def beam(
     beams: dict[int, list[Node]] = {}
     for i, equation in enumerate(equations):
         form = cache.form(*settle(equation.lhs, equation.rhs))
-        observation = cache.observe(form, config.max_cov > 0)
-        beams[i] = [Node(form, observation, (), 0, 0.0, ())] if observation.actions else []
+        observation = cache.observe(form, config.cap > 0, config.max_goals > 0)
+        beams[i] = (
+            [Node(form, observation, (), 0, 0.0, (), frozenset([(form, ())]))]
+            if observation.actions
+            else []
+        )
     for _ in range(config.max_steps):
         beams = {i: nodes for i, nodes in beams.items() if nodes and i not in solutions}
         if not beams:
@@ -117,25 +122,34 @@ def expand(
     cache: TransitionCache,
     limit: int | None,
 ) -> list[Node]:
-    """Successors with distinct forms, most probable first; all of them, or as many as `limit`."""
+    """Successors with distinct states, most probable first; all of them, or as many as `limit`.
+
+    A state on the way to a node is none of its successors: decoding never goes in circles, and
+    steps that change nothing are passed over.
+    """
     totals = np.concatenate([node.log_prob + ahead for node, ahead in zip(nodes, log_probs)])
     owner = np.repeat(np.arange(len(nodes)), [len(ahead) for ahead in log_probs])
     action = np.concatenate([np.arange(len(ahead)) for ahead in log_probs])
-    found: dict[Form, Node] = {}
+    found: dict[tuple, Node] = {}
     for k in np.argsort(-totals, kind="stable"):
         if not np.isfinite(totals[k]) or (limit is not None and len(found) >= limit):
             break
         node, index = nodes[owner[k]], int(action[k])
         form, transform = node.form.successors[index] or cache.successor(node.form, index)
-        if form in found:
-            continue
         num_cov = node.num_cov + (
-            transform is not None and node.observation.actions[index].op == "cov"
+            transform is not None and node.observation.actions[index].op in CHANGES
         )
         stack = node.stack if transform is None else (*node.stack, transform)
-        observation = cache.observe(form, num_cov < config.max_cov)
+        if form.solved_form and open_goals(stack):
+            form, stack = cache.reach_goal(form, stack)
+            transform = stack[-1]
+        state = form, open_goals(stack)
+        if state in found or state in node.seen:
+            continue
+        observation = cache.observe(form, num_cov < config.cap, len(state[1]) < config.max_goals)
         path = (*node.path, (node.observation, index, form, transform))
-        found[form] = Node(form, observation, stack, num_cov, float(totals[k]), path)
+        seen = node.seen | {state}
+        found[state] = Node(form, observation, stack, num_cov, float(totals[k]), path, seen)
     return list(found.values())
 
 
