@@ -479,6 +479,10 @@ class Tower:
         kind, u, _ = self.kernels[places[0]]
         if turned and kind is pi:
             return self.radical(-self.one, c)
+        if turned and kind is sp.atan and c % 2 == 0:  # exp(2*I*atan(u)), for complex u as well
+            iu = self.times(self.i, u) * (1 if c > 0 else -1)
+            half_turn = self.times(self.one + iu, self.inverse(self.one - iu))
+            return self.power(half_turn, int(abs(c) / 2))
         if turned and (kind is sp.asin or (kind is sp.atan and self.real(u))):
             iu, square = self.times(self.i, u) * (1 if c > 0 else -1), self.times(u, u)
             if kind is sp.asin:

@@ -63,7 +63,7 @@ from abel.rewrite import (
 
 MAX_DEGREE = 8  # of a polynomial that is shifted, and of powers of u
 MAX_TERMS_NODES = 300  # of what is expanded on the way
-LARGE = 5  # nodes past which a coefficient of the new equation gets a letter
+LARGE = 7  # nodes past which a coefficient of the new equation gets a letter
 U = Symbol("<u>")  # the new unknown while the old one is still about; afterwards it is called x
 
 Change = tuple[Expr, Expr, Transform]  # the new sides, and what was pushed
@@ -83,19 +83,22 @@ def lets(lhs: Expr, rhs: Expr) -> dict[Expr, Change]:
     What counts is the x-part of a sub-expression: 2*a*log(x) + b stands for log(x). Of several
     that stand for the same, the x-part itself is offered if it occurs, else the first. x must
     disappear, and the new unknown must occur twice: what occurs once is isolated without a name.
+    1/x must make the equation smaller, since its inverse is of the same kind.
     """
     chosen: dict[Expr, Expr] = {}
     for term in (*subterms(lhs, True), *subterms(rhs, True)):
         kernel = x_part(term)
         if kernel != X and has_x(term) and (kernel not in chosen or term == kernel):
             chosen[kernel] = term
-    found = {}
+    found, size = {}, num_nodes(lhs) + num_nodes(rhs)
     for kernel, term in chosen.items():
         try:
             sides = [replace(in_terms_of(side, kernel), {U: X}) for side in (lhs, rhs)]
         except Misfit:
             continue
-        if sum(map(occurrences, sides)) > 1:
+        if sum(map(occurrences, sides)) > 1 and not (
+            is_reciprocal(kernel) and size <= sum(map(num_nodes, sides))
+        ):
             found[term] = (*sides, Goal(kernel, HOLE))
     return found
 
@@ -107,6 +110,12 @@ def x_part(expr: Expr) -> Expr:
         if core == expr:
             return expr
         expr = core
+
+
+def is_reciprocal(kernel: Expr) -> bool:
+    """Whether this is 1/x or 1/(a*x + b)."""
+    base = kernel.base if isinstance(kernel, Pow) and kernel.exp is MINUS_ONE else kernel
+    return base is not kernel and x_part(base) == X
 
 
 def occurrences(expr: Expr) -> int:
