@@ -187,8 +187,9 @@ def decomposition_report(study: Study, run: Run) -> dict[str, Any]:
 
 
 def failures_report(study: Study, run: Run) -> dict[str, Any]:
-    solutions = [outcome.solution for outcome in study.decode("greedy")]
-    return failures(solutions, study.families, study.new_cache(), study.config.max_steps)
+    cache = study.new_cache()
+    solutions = greedy(study.policy, study.problems, study.config, cache, loops=True)
+    return failures(solutions, study.families, cache, study.config.max_steps)
 
 
 def cost_report(study: Study, run: Run) -> dict[str, Any]:

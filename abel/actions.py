@@ -55,6 +55,7 @@ from abel.rewrite import (
     total,
     undo,
 )  # fmt: skip
+from abel.substitute import change, gather, lambert, lets
 
 MAX_NODES = 150
 MAX_BITS = 256
@@ -128,6 +129,7 @@ class Operation:
     text: str
     latex: str
     flag: str | None = None
+    general: bool = False  # offered with --substitutions general only
 
 
 # ---- Operations with a term ----
@@ -231,6 +233,28 @@ def negate_is_legal(sides: Sides) -> bool:
     return sides.room >= 0 and sides.change > 0
 
 
+# ---- General substitutions (abel.substitute) ----
+
+
+def let_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
+    return facts.has_x and term in lets(sides.lhs, sides.rhs)
+
+
+def substitution_row(name: str, text: str, tex: str) -> Operation:
+    def legal(sides: Sides) -> bool:
+        return change(name, sides.lhs, sides.rhs, None) is not None
+
+    return Operation(name, False, legal, None, text, tex, name.replace("-", "_"), True)
+
+
+def gather_is_legal(sides: Sides) -> bool:
+    return any(gather(side) != side for side in sides[:2])
+
+
+def lambert_is_legal(sides: Sides) -> bool:
+    return lambert(sides.lhs, sides.rhs) is not None
+
+
 def term_rows() -> list[Operation]:
     return [
         Operation("add", True, add_is_legal,
@@ -256,6 +280,7 @@ def function_row(
     return Operation(name, False, legal, apply, text, tex, flag)
 
 
+CHANGES = ("cov", "shift", "vieta", "tan-half", "let")  # what a cap on substitutions counts
 OPERATIONS: dict[str, Operation] = {
     row.name: row
     for row in [
@@ -287,6 +312,16 @@ OPERATIONS: dict[str, Operation] = {
                   "relabel constants", r"\text{relabel}", "relabel"),
         Operation("cov", False, lambda sides: True, None,
                   "change variables", r"\text{change variables}", "cov"),
+        Operation("gather", False, gather_is_legal, both(gather), "factor out equal coefficients",
+                  r"\text{gather}", None, True),
+        Operation("lambert", False, lambert_is_legal, lambert, "undo u*exp(u)", "W",
+                  "lambert", True),
+        # What pushes a transform comes last, `let` at the very end: caps cut the list of actions.
+        substitution_row("shift", "remove the next-to-leading term", r"\text{shift}"),
+        substitution_row("vieta", "substitute x - p/(n*x)", r"\text{Vieta}"),
+        substitution_row("tan-half", "substitute 2*atan(x)", r"x := 2\arctan x"),
+        Operation("let", True, let_is_legal, None, "name the part of x in {}", r"u := {}",
+                  "let", True),
     ]
 }  # fmt: skip
 

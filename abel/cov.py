@@ -43,6 +43,7 @@ from abel.rewrite import (
 # `e` would read like Euler's number.
 NAMES = [name for name in ascii_lowercase if name not in "ex"] + [f"c{n}" for n in range(1, 200)]
 MAX_DEGREE = 4
+HOLE = Symbol("<value>")
 
 # From the two sides of an equation to phi, where x := phi(x) brings it closer to a solution, or to
 # None.
@@ -64,25 +65,66 @@ class Relabel:
 
 @dataclass(frozen=True)
 class Substitute:
-    """The change of variables x := phi(x)."""
+    """The change of variables x := phi(x), and letters for coefficients of the new equation."""
 
     phi: Expr
+    labels: tuple[Label, ...] = ()
 
     def unwind(self, root: Expr) -> Expr:
-        return replace(self.phi, {X: root})
+        return replace(self.phi, {X: Relabel(self.labels).unwind(root)})
 
     def __str__(self) -> str:
-        return f"x := {self.phi}"
+        note = str(Relabel(self.labels))
+        return f"x := {self.phi}, {note}" if note else f"x := {self.phi}"
 
 
-Transform = Relabel | Substitute
+@dataclass(frozen=True)
+class Goal:
+    """What is to be solved once the current equation's unknown is known: its value fills HOLE."""
+
+    lhs: Expr
+    rhs: Expr
+
+    def __str__(self) -> str:
+        return f"u = {self.lhs}" if self.rhs == HOLE else f"u, for {self.lhs} = {self.rhs}"
+
+
+Transform = Relabel | Substitute | Goal
 
 
 def unwind(stack: tuple[Transform, ...], root: Expr) -> Expr:
-    """A root of the current equation in the original variables."""
+    """A root of the current equation in the original variables; no goal may be open."""
     for transform in reversed(stack):
         root = transform.unwind(root)
     return root
+
+
+def open_goals(stack: tuple[Transform, ...]) -> tuple[Goal, ...]:
+    return tuple(transform for transform in stack if isinstance(transform, Goal))
+
+
+def reach_goal(
+    stack: tuple[Transform, ...], root: Expr
+) -> tuple[Expr, Expr, tuple[Transform, ...]]:
+    """The equation of the innermost open goal, now that its unknown is found, and the stack there.
+
+    A root that is no single letter or number gets a letter, so that what follows stays small.
+    """
+    place = max(i for i, transform in enumerate(stack) if isinstance(transform, Goal))
+    goal, value = stack[place], unwind(stack[place + 1 :], root)
+    labels: tuple[Label, ...] = ()
+    if value.args:
+        labels = name_blocks([value], [goal.lhs, goal.rhs, value])
+        value = labels[0]
+    sides = [replace(side, {HOLE: value}) for side in (goal.lhs, goal.rhs)]
+    return *sides, (*stack[:place], Relabel(labels))
+
+
+def name_blocks(blocks: list[Expr], beside: list[Expr]) -> tuple[Label, ...]:
+    """A letter for each block that does not occur in the expressions `beside`."""
+    taken = {symbol.name for expr in beside for symbol in expr.free_symbols}
+    names = (name for name in NAMES if name not in taken)
+    return tuple(Label(next(names), block) for block in blocks)
 
 
 # ---- relabel ----

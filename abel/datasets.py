@@ -30,7 +30,9 @@ LEVELS = ("abel_level1", "abel_level2", "abel_level3", "abel_level4")
 FAMILIES = ("quadratic", "cubic", "quartic", "exponential")
 POESIA = ("poesia", "poesia_numeric")
 MIXED = ("small", "large", "open_small", "open_large", "cov_large")
-NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED)
+WILD = "open_wild"  # `abel.wild`: no set of the paper
+NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD)
+EXTRA_SPLITS = {**dict.fromkeys(POESIA, ("templates",)), WILD: ("zeroshot", "nested")}
 
 
 class DatasetError(ValueError):
@@ -56,7 +58,8 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
     """The problems of a bundled set, or of a user's file, in file order.
 
     `split` is train, val, test, heldout (val and test) or all; poesia and poesia_numeric also have
-    templates: held-out equations of templates that do not occur in train. A user's file has one
+    templates: held-out equations of templates that do not occur in train; open_wild has zeroshot
+    and nested: families that do not occur in train. A user's file has one
     equation a line, or family<TAB>equation; blank lines and lines that begin with # are skipped.
     `mine.train.txt` and `mine.heldout.txt` are loaded together, under the name of either or as
     `mine`. A file on its own is split 80/20, and of held-out equations that differ only in spacing
@@ -65,7 +68,8 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
     """
     if not isinstance(name, str | Path):
         raise TypeError(f"a dataset is a name or a path, got {type(name).__name__}")
-    wanted = (*SPLITS, "templates") if name in POESIA else SPLITS
+    extra = EXTRA_SPLITS.get(str(name), ())
+    wanted = (*SPLITS, *extra)
     if split not in wanted:
         raise DatasetError(
             f"unknown split {split!r} of dataset '{name}'; known: {', '.join(wanted)}"
@@ -74,11 +78,9 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
         stem, trusted = FOLDER / name, True
     else:
         stem, trusted = Path(re.sub(r"\.(train|heldout)\.txt$", "", str(name))), False
-    parts = {
-        part: stem.parent / f"{stem.name}.{part}.txt" for part in ("train", "heldout", "templates")
-    }
-    if split == "templates":
-        return read(parts["templates"], trusted)
+    parts = {part: stem.parent / f"{stem.name}.{part}.txt" for part in ("train", "heldout", *extra)}
+    if split in extra:
+        return read(parts[split], trusted)
     if trusted or (parts["train"].is_file() and parts["heldout"].is_file()):
         train = read(parts["train"], trusted) if split in ("train", "all") else []
         heldout = read(parts["heldout"], trusted) if split != "train" else []

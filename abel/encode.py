@@ -118,7 +118,7 @@ def branches(expr: Expr, role: int, constants: Constants) -> Branches:
     if not expr.args:
         renamed = isinstance(expr, Symbol) and expr != X and constants != "letters"
         return Branches(-1 if renamed else leaf_token(expr))
-    token = VOCAB[type(expr).__name__]
+    token = VOCAB.get(type(expr).__name__, VOCAB["<name>"])  # LambertW has none of its own
     if isinstance(expr, Pow):
         return Branches(token, ((expr.base, ROLE["base"]), (expr.exp, ROLE["exponent"])))
     if not isinstance(expr, Add | Mul):

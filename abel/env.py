@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple, NoReturn
 import numpy as np
 from sympy import Expr
 
-from abel.actions import OPERATIONS, Action, Operation, settle
-from abel.cov import Generator, Transform, propose, unwind
+from abel.actions import CHANGES, OPERATIONS, Action, Operation, settle
+from abel.cov import Generator, Goal, Transform, open_goals, propose, unwind
 from abel.encode import Constants
 from abel.equation import Equation
 from abel.parse import parse, parse_expression
@@ -42,6 +42,22 @@ class EnvConfig:
     """how the observation shows constants"""
     max_cov: int = 3
     """changes of variables allowed in an episode"""
+    substitutions: Literal["detector", "general"] = "detector"
+    """cov alone, or in its place the general ones: let, shift, vieta, tan-half, lambert, gather"""
+    let: bool = True
+    """with general substitutions: offer naming a sub-expression"""
+    shift: bool = True
+    """with general substitutions: offer removing a polynomial's next-to-leading term"""
+    vieta: bool = True
+    """with general substitutions: offer x := x - p/(n*x)"""
+    tan_half: bool = True
+    """with general substitutions: offer x := 2*atan(x)"""
+    lambert: bool = True
+    """with general substitutions: offer the inverse of u*exp(u)"""
+    max_changes: int = 6
+    """general substitutions allowed in an episode"""
+    max_goals: int = 3
+    """sub-expressions named and not solved for yet, at the most"""
     mask_idle_cov: bool = False
     """make cov illegal where no substitution is found, instead of a no-op that costs a step"""
     max_steps: int = 20
@@ -68,7 +84,10 @@ class EnvConfig:
     def __post_init__(self) -> None:
         if isinstance(self.cov, bool):
             object.__setattr__(self, "cov", "cas" if self.cov else "off")
-        for name, low in (("max_cov", 0), ("max_steps", 1), ("cache_size", 2)):
+        for name, low in (
+            ("max_cov", 0), ("max_changes", 0), ("max_goals", 0), ("max_steps", 1),
+            ("cache_size", 2),
+        ):  # fmt: skip
             if getattr(self, name) < low:
                 raise ValueError(
                     f"EnvConfig.{name} must be at least {low}, got {getattr(self, name)}"
@@ -77,12 +96,20 @@ class EnvConfig:
             ("terms", ("all", "blocks")),
             ("constants", ("blocks", "raw", "letters")),
             ("cov", ("cas", "learned", "off")),
+            ("substitutions", ("detector", "general")),
         ):
             if getattr(self, name) not in known:
                 got = getattr(self, name)
                 raise ValueError(f"EnvConfig.{name} must be one of {', '.join(known)}, got {got!r}")
 
+    @property
+    def cap(self) -> int:
+        """Substitutions of any kind allowed in an episode."""
+        return self.max_changes if self.substitutions == "general" else self.max_cov
+
     def offers(self, row: Operation) -> bool:
+        if (row.general or row.name == "cov") and row.general != (self.substitutions == "general"):
+            return False
         return row.flag is None or getattr(self, row.flag) not in (False, "off")
 
     def new_cache(self, generator: Generator = propose) -> TransitionCache:
@@ -110,7 +137,8 @@ class Env:
     """Solve an equation for x, one algebraic step at a time.
 
     State
-        The current equation and a stack of transforms (relabelings, changes of variables). The
+        The current equation and a stack of transforms: relabelings, changes of variables, and
+        goals. With a goal open, reaching `x = r` goes on with the goal's equation, r filled in. The
         original equation never changes: every root is carried back to it and checked against it.
     Actions
         The index of a legal action in `observation.actions`; `find` gives the index of a named one.
@@ -169,10 +197,11 @@ class Env:
         self.path: list[tuple[Action, Form, Transform | None]] = []
         self.verdict: Verdict | None = None
         self.root: Expr | None = None
-        self.visited = {self.form}
+        self.goals: tuple[Goal, ...] = ()
+        self.visited: set[tuple[Form, tuple[Goal, ...]]] = {(self.form, ())}
         self.num_cov = 0
         self.shaping = 0.0
-        self.observation = self.cache.observe(self.form, self.config.max_cov > 0)
+        self.observation = self.observe()
         self.ended = not self.observation.actions
         return self.observation, {"index": index}
 
@@ -187,7 +216,13 @@ class Env:
         chosen = actions[action]
         if transform is not None:
             self.stack += (transform,)
-            self.num_cov += chosen.op == "cov"
+            self.num_cov += chosen.op in CHANGES
+            if chosen.op == "let":
+                self.goals += (transform,)
+        if form.solved_form and self.goals:
+            form, self.stack = self.cache.reach_goal(form, self.stack)
+            self.goals = open_goals(self.stack)
+            transform = self.stack[-1]
 
         shaping = config.complexity_coef * (before.complexity - form.complexity)
         reward = shaping - config.step_cost
@@ -208,15 +243,12 @@ class Env:
                 if config.end_on_refuted:
                     reward -= self.shaping
                     terminated = True
-        if form in self.visited:
+        if (form, self.goals) in self.visited:
             reward -= config.revisit_penalty
             terminated = terminated or config.end_on_revisit
         else:
-            self.visited.add(form)
-        observation = form.observation if self.num_cov < config.max_cov else form.capped
-        if observation is None:
-            observation = self.cache.observe(form, self.num_cov < config.max_cov)
-        self.observation = observation
+            self.visited.add((form, self.goals))
+        self.observation = observation = self.observe()
         if not observation.actions:
             terminated = True
         truncated = not terminated and len(self.path) >= config.max_steps
@@ -224,6 +256,11 @@ class Env:
             self.ended = True
             info["solved"] = self.solved
         return observation, reward, terminated, truncated, info
+
+    def observe(self) -> Observation:
+        config = self.config
+        let_left = len(self.goals) < config.max_goals
+        return self.cache.observe(self.form, self.num_cov < config.cap, let_left)
 
     def explain(self, action: int) -> NoReturn:
         """Say why an action cannot be taken."""

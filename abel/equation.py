@@ -31,6 +31,8 @@ class Label(Symbol):
     __slots__ = ("block",)
     block: Expr
 
+    @staticmethod
+    @remember  # equal labels are one object: comparing them would go down into nested blocks
     def __new__(cls, name: str, block: Expr) -> Label:
         label = Symbol.__xnew__(cls, name)
         label.block = block

@@ -13,6 +13,7 @@ import math
 import struct
 from zlib import crc32
 
+import mpmath
 from sympy import Add, E, Expr, I, Mul, Pow, Rational, Symbol, exp, pi
 
 from abel.equation import MINUS_ONE, Label, X, has_x, remember
@@ -33,6 +34,7 @@ CONSTANTS = {pi: math.pi, E: math.e, I: 1j}
 FUNCTIONS = {
     "exp": cmath.exp, "log": cmath.log, "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan,
     "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan,
+    "LambertW": lambda z: complex(mpmath.fp.lambertw(z)),
 }  # fmt: skip
 # The first two points differ in x only; the third has the constants' signs turned.
 X_VALUES = (complex(0.7346, 0.2153), complex(-0.5871, 0.4129), complex(0.3917, -0.6348))

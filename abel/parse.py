@@ -16,6 +16,7 @@ from collections.abc import Callable
 from math import ceil, comb, prod
 from typing import NamedTuple, NoReturn
 
+import mpmath
 import sympy
 from sympy import Add, Dummy, E, Expr, I, Mul, Pow, Rational, Symbol, nan, oo, pi, zoo
 
@@ -37,8 +38,9 @@ CONSTANTS = {"x": X, "pi": pi, "E": E, "I": I}
 CONSTANTS |= {"nan": nan, "zoo": zoo, "oo": oo}  # no coefficients: what SymPy prints is refused
 ROOTS = {"sqrt": Rational(1, 2), "cbrt": Rational(1, 3)}
 TRIGONOMETRY = ("sin", "cos", "tan", "asin", "acos", "atan")
-FUNCTIONS = (*ROOTS, "exp", "log", "ln", *TRIGONOMETRY)
+FUNCTIONS = (*ROOTS, "exp", "log", "ln", *TRIGONOMETRY, "LambertW")
 NUMERIC = {getattr(sympy, name): getattr(cmath, name) for name in ("exp", "log", *TRIGONOMETRY)}
+NUMERIC[sympy.LambertW] = mpmath.fp.lambertw
 NUMERIC |= {Add: lambda *terms: sum(terms), Mul: lambda *factors: prod(factors), Pow: pow}
 
 TOKEN = re.compile(

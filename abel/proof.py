@@ -23,7 +23,7 @@ from abel.equation import ONE, ZERO, integer_bits, remember
 from abel.residual import DIGITS_50, column, columns_at
 
 MAX_BITS = 4096  # of a number in a proof
-MAX_WORK, MAX_POWER = 3_000, 200  # products of terms in one proof; exponents
+MAX_WORK, MAX_POWER = 30_000, 200  # products of terms in one proof; exponents
 MAX_FACTOR_TERMS, MAX_FACTOR_SIZE = 16, 200  # terms, and product of (degree + 1), to be factored
 NUM_KERNELS = 20
 HALF = Rational(1, 2)
@@ -439,7 +439,7 @@ class Tower:
         and 2.
         """
         result, turn = self.one, self.zero
-        for monom, c in f.terms():
+        for monom, c in self.separated(f).terms():
             term, c = self.ring.from_dict({monom: QQ(1)}), _rational(c)
             part = self.exp_by_rule(monom, c)
             if part is None and self.depth and monom[self.i.LM.index(1)]:
@@ -452,6 +452,23 @@ class Tower:
             result = self.times(result, self.exp_kernel(unit * sign, sign * _rational(content)))
         return result
 
+    def separated(self, f: PolyElement) -> PolyElement:
+        """f with log(2)/(log(2) - log(3)) = 1 + log(3)/(log(2) - log(3)) and the like: of the terms
+        of such a denominator, the first is not left beside its inverse.
+        """
+        for k, (kind, arg, _) in zip(self.ring.gens, self.kernels):
+            if kind is not INVERSE or sp.log not in {
+                kernel.kind for kernel in self.kernels_in(arg)
+            }:
+                continue
+            lead = self.ring.from_dict({arg.LM: arg.LC})  # arg is monic
+            while divisible := [m for m in f if all(map(int.__ge__, m, (k * lead).LM))]:
+                term = self.ring.from_dict({max(divisible): f[max(divisible)]})
+                part = _shifted(term, (k * lead).LM)
+                self.spend(len(arg))
+                f = f - term + part - part * k * (arg - lead)
+        return f
+
     def exp_by_rule(self, monom: tuple[int, ...], c: Rational) -> PolyElement | None:
         """exp(c*monom) if it is exp(c*log(u)) = u**c, exp(I*asin(u)) = sqrt(1 - u**2) + I*u, ..."""
         place_of_i = self.i.LM.index(1)
@@ -462,6 +479,10 @@ class Tower:
         kind, u, _ = self.kernels[places[0]]
         if turned and kind is pi:
             return self.radical(-self.one, c)
+        if turned and kind is sp.atan and c % 2 == 0:  # exp(2*I*atan(u)), for complex u as well
+            iu = self.times(self.i, u) * (1 if c > 0 else -1)
+            half_turn = self.times(self.one + iu, self.inverse(self.one - iu))
+            return self.power(half_turn, int(abs(c) / 2))
         if turned and (kind is sp.asin or (kind is sp.atan and self.real(u))):
             iu, square = self.times(self.i, u) * (1 if c > 0 else -1), self.times(u, u)
             if kind is sp.asin:

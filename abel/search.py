@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from abel.actions import Action, settle
-from abel.cov import Transform, unwind
+from abel.actions import CHANGES, Action, settle
+from abel.cov import Goal, Transform, open_goals, unwind
 from abel.env import EnvConfig, as_equation
 from abel.equation import Equation
 from abel.trace import Trace
@@ -25,15 +25,53 @@ Policy = Callable[[Sequence[Observation]], tuple[list[np.ndarray], np.ndarray]]
 MAX_FRONTIER = 100_000  # states that a search without a policy keeps waiting, about 3 kB each
 
 
+class Place(NamedTuple):
+    """Where an episode can stand: what `Env` keeps, as a value."""
+
+    form: Form
+    stack: tuple[Transform, ...] = ()
+    goals: tuple[Goal, ...] = ()
+    num_changes: int = 0
+
+    @property
+    def key(self) -> tuple[Form, tuple[Goal, ...]]:
+        """Equal for places with the same future, whatever led there."""
+        return self.form, self.goals
+
+
+def look(place: Place, config: EnvConfig, cache: TransitionCache) -> Observation:
+    changes_left = place.num_changes < config.cap
+    return cache.observe(place.form, changes_left, len(place.goals) < config.max_goals)
+
+
+def advance(
+    place: Place, action: Action, index: int, cache: TransitionCache
+) -> tuple[Place, Transform | None]:
+    """Where the legal action with this index leads, and the transform that it pushed."""
+    form, stack, goals, num_changes = place
+    form, transform = form.successors[index] or cache.successor(form, index)
+    if transform is not None:
+        stack += (transform,)
+        num_changes += action.op in CHANGES
+        goals += (transform,) * (action.op == "let")
+    if form.solved_form and goals:
+        form, stack = cache.reach_goal(form, stack)
+        transform, goals = stack[-1], open_goals(stack)
+    return Place(form, stack, goals, num_changes), transform
+
+
 class Node(NamedTuple):
     """A partial solution: where it stands and how it got there."""
 
-    form: Form
+    place: Place
     observation: Observation
-    stack: tuple[Transform, ...]
-    num_cov: int
     log_prob: float  # of all actions so far
     path: tuple[tuple, ...]  # (observation, action index, form after, transform) of each step
+    seen: frozenset  # keys of the places on the way, this one included
+
+    @property
+    def form(self) -> Form:
+        return self.place.form
 
 
 # Changes a policy's log-probabilities in a node, to take a decision out of its hands.
@@ -64,12 +102,15 @@ def greedy(
     problems: Sequence[Any],
     config: EnvConfig,
     cache: TransitionCache,
+    *,
+    loops: bool = False,
     steer: Steer | None = None,
 ) -> list[Solution]:
     """The most probable action in every state: a beam of width 1."""
     return beam(
-        policy, problems, config, cache, width=1, value_coef=0, complexity_coef=0, steer=steer
-    )
+        policy, problems, config, cache,
+        width=1, value_coef=0, complexity_coef=0, loops=loops, steer=steer,
+    )  # fmt: skip
 
 
 def beam(
@@ -81,12 +122,14 @@ def beam(
     width: int,
     value_coef: float,
     complexity_coef: float,
+    loops: bool = False,
     steer: Steer | None = None,
 ) -> list[Solution]:
-    """Keep the `width` best partial solutions of every equation, deduplicated by the form reached.
+    """Keep the `width` best partial solutions of every equation, deduplicated by the place reached.
 
     The score of a path is the paper's: sum of log pi(a_t | s_t) + value_coef * V(s_T)
-    - complexity_coef * C(s_T).
+    - complexity_coef * C(s_T). A step back to a place that the path has seen is passed over,
+    so is one that changes nothing; the paper's decoders take them, and so does `loops`.
     """
     equations = [as_equation(problem) for problem in problems]
     solutions: dict[int, Solution] = {}
@@ -94,9 +137,10 @@ def beam(
     reached: list[tuple[tuple, ...]] = [()] * len(equations)
     beams: dict[int, list[Node]] = {}
     for i, equation in enumerate(equations):
-        form = cache.form(*settle(equation.lhs, equation.rhs))
-        observation = cache.observe(form, config.max_cov > 0)
-        beams[i] = [Node(form, observation, (), 0, 0.0, ())] if observation.actions else []
+        place = Place(cache.form(*settle(equation.lhs, equation.rhs)))
+        observation = look(place, config, cache)
+        first = Node(place, observation, 0.0, (), frozenset([place.key]))
+        beams[i] = [first] if observation.actions else []
     for _ in range(config.max_steps):
         beams = {i: nodes for i, nodes in beams.items() if nodes and i not in solutions}
         if not beams:
@@ -110,12 +154,12 @@ def beam(
             if steer is not None:
                 ahead = [steer(node, each) for node, each in zip(nodes, ahead)]
             limit = None if value_coef or complexity_coef else width
-            found = expand(nodes, ahead, config, cache, limit)
-            spent[i] += len(found)
+            found, tried = expand(nodes, ahead, config, cache, limit, loops)
+            spent[i] += tried
             reached[i] = found[0].path if found else reached[i]
             for node in found:
                 if node.form.solved_form:
-                    root = unwind(node.stack, node.form.rhs)
+                    root = unwind(node.place.stack, node.form.rhs)
                     verdict = cache.verdict(equations[i], root)
                     if verdict:
                         solutions[i] = Solution(
@@ -136,27 +180,30 @@ def expand(
     config: EnvConfig,
     cache: TransitionCache,
     limit: int | None,
-) -> list[Node]:
-    """Successors with distinct forms, most probable first; all of them, or as many as `limit`."""
+    loops: bool,
+) -> tuple[list[Node], int]:
+    """Successors at distinct places, most probable first, all of them or as many as `limit`; and
+    the number of actions tried.
+    """
     totals = np.concatenate([node.log_prob + ahead for node, ahead in zip(nodes, log_probs)])
     owner = np.repeat(np.arange(len(nodes)), [len(ahead) for ahead in log_probs])
     action = np.concatenate([np.arange(len(ahead)) for ahead in log_probs])
-    found: dict[Form, Node] = {}
+    found: dict[tuple, Node] = {}
+    tried = 0
     for k in np.argsort(-totals, kind="stable"):
         if not np.isfinite(totals[k]) or (limit is not None and len(found) >= limit):
             break
         node, index = nodes[owner[k]], int(action[k])
-        form, transform = node.form.successors[index] or cache.successor(node.form, index)
-        if form in found:
+        taken = node.observation.actions[index]
+        place, transform = advance(node.place, taken, index, cache)
+        tried += 1
+        if place.key in found or (place.key in node.seen and not loops):
             continue
-        num_cov = node.num_cov + (
-            transform is not None and node.observation.actions[index].op == "cov"
-        )
-        stack = node.stack if transform is None else (*node.stack, transform)
-        observation = cache.observe(form, num_cov < config.max_cov)
-        path = (*node.path, (node.observation, index, form, transform))
-        found[form] = Node(form, observation, stack, num_cov, float(totals[k]), path)
-    return list(found.values())
+        path = (*node.path, (node.observation, index, place.form, transform))
+        observation = look(place, config, cache)
+        seen = node.seen | {place.key}
+        found[place.key] = Node(place, observation, float(totals[k]), path, seen)
+    return list(found.values()), tried
 
 
 def best(
@@ -202,37 +249,33 @@ def search(
     """
     equation = as_equation(problem)
     start = settle(equation.lhs, equation.rhs)
-    seen = {start}
-    # (priority, number, sides, stack, changes of variables, depth, actions as nested pairs)
-    frontier: list[tuple] = [(0.0, 0, start, (), 0, 0, None)]
+    seen = {(*start, ())}
+    # (priority, number, sides and open goals, stack, changes, depth, actions as nested pairs)
+    frontier: list[tuple] = [(0.0, 0, (*start, ()), (), 0, 0, None)]
     expansions = transitions = 0
     while frontier and expansions < budget:
-        _, _, sides, stack, num_cov, depth, history = heappop(frontier)
-        form = cache.form(*sides)
-        observation = cache.observe(form, num_cov < config.max_cov)
+        _, _, (lhs, rhs, goals), stack, num_changes, depth, history = heappop(frontier)
+        place = Place(cache.form(lhs, rhs), stack, goals, num_changes)
         expansions += 1
         tick(expansions)
-        for index, action in enumerate(observation.actions):
-            after, transform = form.successors[index] or cache.successor(form, index)
+        for index, action in enumerate(look(place, config, cache).actions):
+            after, _ = advance(place, action, index, cache)
             transitions += 1
-            key = (after.lhs, after.rhs)
+            key = (after.form.lhs, after.form.rhs, after.goals)
             if key in seen:
                 continue
             seen.add(key)
-            stack_after = stack if transform is None else (*stack, transform)
             actions = (history, action)
-            if after.solved_form:
-                root = unwind(stack_after, after.rhs)
+            if after.form.solved_form:
+                root = unwind(after.stack, after.form.rhs)
                 verdict = cache.verdict(equation, root)
                 if verdict:
                     path = retrace(start, actions, config, cache)
                     return Solution(equation, True, root, verdict, path, transitions)
             if depth + 1 < config.max_steps:
-                count = num_cov + (transform is not None and action.op == "cov")
-                priority = depth + 1 + weight * after.complexity
-                heappush(
-                    frontier, (priority, transitions, key, stack_after, count, depth + 1, actions)
-                )
+                priority = depth + 1 + weight * after.form.complexity
+                entry = (key, after.stack, after.num_changes, depth + 1, actions)
+                heappush(frontier, (priority, transitions, *entry))
         if len(frontier) > MAX_FRONTIER:
             kept = nsmallest(MAX_FRONTIER // 2, frontier)  # sorted, so it is a heap
             seen -= {entry[2] for entry in frontier} - {entry[2] for entry in kept}
@@ -248,11 +291,10 @@ def retrace(
     while history is not None:
         history, action = history
         actions.append(action)
-    form, num_cov, path = cache.form(*sides), 0, []
+    place, path = Place(cache.form(*sides)), []
     for action in reversed(actions):
-        observation = cache.observe(form, num_cov < config.max_cov)
+        observation = look(place, config, cache)
         index = observation.actions.index(action)
-        form, transform = form.successors[index] or cache.successor(form, index)
-        num_cov += transform is not None and action.op == "cov"
-        path.append((observation, index, form, transform))
+        place, transform = advance(place, action, index, cache)
+        path.append((observation, index, place.form, transform))
     return tuple(path)

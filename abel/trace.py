@@ -12,11 +12,29 @@ from typing import Any
 
 from sympy import Symbol, latex, sstr
 
-from abel.actions import OPERATIONS, Action, apply, describe, legal_actions, settle, solved_form
-from abel.cov import Substitute, Transform, change_variables, relabel, unwind
+from abel.actions import (
+    CHANGES,
+    OPERATIONS,
+    Action,
+    apply,
+    describe,
+    legal_actions,
+    settle,
+    solved_form,
+)
+from abel.cov import (
+    Substitute,
+    Transform,
+    change_variables,
+    open_goals,
+    reach_goal,
+    relabel,
+    unwind,
+)
 from abel.equation import Equation
 from abel.parse import ParseError, parse, parse_expression
 from abel.rewrite import replace
+from abel.substitute import change
 from abel.verify import Verdict, verify_root
 
 FORMAT = "abel-trace-1"
@@ -155,12 +173,18 @@ class Trace:
                     phi = replace(phi, by_name)  # letters from a relabeling are no plain symbols
                     lhs, rhs = settle(*change_variables(lhs, rhs, phi))
                     stack += (Substitute(phi),)
+            elif action.op in CHANGES:
+                lhs, rhs, transform = change(action.op, lhs, rhs, action.term)
+                stack += (transform,)
             else:
                 lhs, rhs = apply(action, lhs, rhs)
+            if solved_form(lhs, rhs) and open_goals(stack):
+                *sides, stack = reach_goal(stack, rhs)
+                lhs, rhs = settle(*sides)
             derived = f"{sstr(lhs)} = {sstr(rhs)}"
             if derived != step.equation:
                 return broken(number, f"gives '{derived}', not '{step.equation}'")
-        if not solved_form(lhs, rhs):
+        if not solved_form(lhs, rhs) or open_goals(stack):
             return Verdict("refuted", None, "the last step is not x = r with r free of x")
         root = unwind(stack, rhs)
         if sstr(root) != self.root:

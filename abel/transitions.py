@@ -12,10 +12,20 @@ from typing import NamedTuple
 import numpy as np
 from sympy import Expr
 
-from abel.actions import Action, Operation, apply, is_solvable, legal_actions, settle, solved_form
-from abel.cov import Generator, Substitute, Transform, change_variables, relabel
+from abel.actions import (
+    CHANGES,
+    Action,
+    Operation,
+    apply,
+    is_solvable,
+    legal_actions,
+    settle,
+    solved_form,
+)
+from abel.cov import Generator, Substitute, Transform, change_variables, reach_goal, relabel
 from abel.encode import Array, Constants, encode
 from abel.equation import Equation, complexity, num_nodes
+from abel.substitute import change
 from abel.verify import Verdict, verify_root
 
 MAX_VERDICTS = 1 << 16
@@ -45,6 +55,7 @@ class Form:
         "successors",
         "observation",
         "capped",
+        "flat",
         "stamp",
     )
 
@@ -53,7 +64,8 @@ class Form:
         self.complexity = sum(complexity(side) for side in (lhs, rhs) if side != 0)
         self.solved_form = solved_form(lhs, rhs)
         self.observation: Observation | None = None
-        self.capped: Observation | None = None  # the same without cov, once its cap is reached
+        self.capped: Observation | None = None  # the same once no substitution is allowed any more
+        self.flat: Observation | None = None  # the same once no goal may be opened
         self.successors: list[tuple[Form, Transform | None] | None] = []
 
     def __str__(self) -> str:
@@ -111,13 +123,15 @@ class TransitionCache:
         self.forms = kept
         self.stamp += 1
 
-    def observe(self, form: Form, cov_left: bool) -> Observation:
-        """The observation in this form; `cov_left` says whether a change of variables is still
-        allowed.
+    def observe(self, form: Form, cov_left: bool, let_left: bool = True) -> Observation:
+        """The observation in this form; `cov_left` says whether a substitution is still allowed,
+        `let_left` whether one that opens a goal is.
         """
         if form.observation is None:
             self.enumerate(form)
-        return form.observation if cov_left else form.capped
+        if not cov_left:
+            return form.capped
+        return form.observation if let_left else form.flat
 
     def enumerate(self, form: Form) -> None:
         actions = legal_actions(form.lhs, form.rhs, self.operations, self.blocks)
@@ -129,9 +143,13 @@ class TransitionCache:
         ops = np.array([self.op_index[a.op] for a in actions], dtype=np.int16)
         full = Observation(*tree[:4], ops, np.array(nodes, dtype=np.int16), tuple(actions))
         form.successors = [None] * len(actions)
-        form.observation = form.capped = full
-        if actions and actions[-1].op == "cov":  # the last row of the table
-            form.capped = Observation(*full[:4], *(column[:-1] for column in full[4:]))
+        form.observation = form.capped = form.flat = full
+        # Substitutions are the last rows of the table, those that open goals the very last.
+        for name, cut in (("capped", CHANGES), ("flat", CHANGES[-1:])):
+            num_left = sum(action.op not in cut for action in actions)
+            if num_left < len(actions):
+                left = Observation(*full[:4], *(column[:num_left] for column in full[4:]))
+                setattr(form, name, left)
 
     def successor(self, form: Form, index: int) -> tuple[Form, Transform | None]:
         """The form after a legal action, and the transform it pushed, if any."""
@@ -160,7 +178,16 @@ class TransitionCache:
             if sum(map(num_nodes, changed)) > MAX_COV_NODES:
                 return lhs, rhs, None  # too large to be of use: as if nothing were found
             return *changed, Substitute(phi)
+        if action.op in CHANGES:
+            return change(action.op, lhs, rhs, action.term)
         return *apply(action, lhs, rhs), None
+
+    def reach_goal(
+        self, form: Form, stack: tuple[Transform, ...]
+    ) -> tuple[Form, tuple[Transform, ...]]:
+        """Where `x = r` leads with a goal open: its equation with r filled in, and the stack."""
+        lhs, rhs, stack = reach_goal(stack, form.rhs)
+        return self.form(*settle(lhs, rhs)), stack
 
     def verdict(self, equation: Equation, root: Expr) -> Verdict:
         key = (equation, root)

@@ -70,13 +70,14 @@ def trigger(
     config: EnvConfig,
     generator: Generator = propose,
 ) -> dict[str, Any]:
-    """Greedy accuracy under each regime, and the policy's trigger as a classifier."""
+    """Accuracy of the paper's greedy decoder under each regime, and the trigger as a classifier."""
     regimes, learned = {}, []
     families = [problem.family for problem in problems]
     is_open = [family in FAMILIES for family in families]
     cache = config.new_cache(generator)
     for regime in REGIMES:
-        found = greedy(policy, problems, config, cache, steer_for(regime, generator))
+        steer = steer_for(regime, generator)
+        found = greedy(policy, problems, config, cache, loops=True, steer=steer)
         solved = [solution.solved for solution in found]
         row = tally(families, solved)
         for name, wanted in (("open", True), ("closed", False)):

@@ -28,7 +28,7 @@ def following(*script: str):
 def play(text: str, *script: str, max_steps: int = 6):
     config = EnvConfig(max_steps=max_steps)
     cache = config.new_cache()
-    (solution,) = greedy(following(*script), Env([text]).equations, config, cache)
+    (solution,) = greedy(following(*script), Env([text]).equations, config, cache, loops=True)
     return solution, cache
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from abel import Env, EnvConfig, Trace
 from abel import search as search_module
-from abel.search import Node, beam, best, greedy, search
+from abel.search import Node, Place, beam, best, greedy, search
 from abel.textbook import proposals
 
 TEXTS = ["a*x + b", "c*(a*x + b) + d", "a*x^2 + b*x + c", "sqrt(x) + 1", "e + (a*x + b)/(c*x + d)"]
@@ -124,7 +124,8 @@ def test_the_score_is_the_papers():
     for text, log_prob in (("a*x + b", -1.0), ("a*x = b", -1.5)):
         equation = Env([text]).equations[0]
         form = cache.form(equation.lhs, equation.rhs)
-        nodes.append(Node(form, cache.observe(form, True), (), 0, log_prob, ()))
+        place = Place(form)
+        nodes.append(Node(place, cache.observe(form, True), log_prob, (), frozenset()))
     assert [node.form.complexity for node in nodes] == [9, 6]
 
     def policy(observations):
@@ -145,7 +146,7 @@ def test_a_steer_takes_an_action_away():
         return np.where(np.array(ops) == "div", -np.inf, log_probs)
 
     (free,) = greedy(policy, equations, config, cache)
-    (steered,) = greedy(policy, equations, config, cache, never_divide)
+    (steered,) = greedy(policy, equations, config, cache, steer=never_divide)
     assert free.solved and not steered.solved
     assert all(o.actions[a].op != "div" for o, a, *_ in steered.path)
 

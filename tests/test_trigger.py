@@ -46,7 +46,9 @@ def eager(observations):
 def play(regime: str, skip: str = "", problems=PROBLEMS):
     config = EnvConfig(terms="blocks", max_steps=10)
     cache = config.new_cache()
-    return greedy(textbook(cache, skip), problems, config, cache, steer_for(regime, propose))
+    return greedy(
+        textbook(cache, skip), problems, config, cache, loops=True, steer=steer_for(regime, propose)
+    )
 
 
 def ops(solution) -> list[str]:
@@ -87,8 +89,10 @@ def test_always_fires_first_and_never_again():
 def test_rule_fires_only_where_a_substitution_is_found():
     config = EnvConfig(terms="blocks", max_steps=4)
     cache = config.new_cache()
-    (free,) = greedy(eager, PROBLEMS[2:], config, cache)
-    (ruled,) = greedy(eager, PROBLEMS[2:], config, cache, steer_for("rule", propose))
+    (free,) = greedy(eager, PROBLEMS[2:], config, cache, loops=True)
+    (ruled,) = greedy(
+        eager, PROBLEMS[2:], config, cache, loops=True, steer=steer_for("rule", propose)
+    )
     assert "cov" in ops(free) and "cov" not in ops(ruled)
 
 
@@ -108,8 +112,8 @@ def test_the_trigger_as_a_classifier_by_hand():
     problems = [*PROBLEMS, Problem("x + a = 0", "abel_level1")]
     config = EnvConfig(terms="blocks", max_steps=10)
     cache = config.new_cache()
-    found = greedy(textbook(cache), problems[:2] + problems[3:], config, cache)
-    (idle,) = greedy(eager, problems[2:3], config, cache)
+    found = greedy(textbook(cache), problems[:2] + problems[3:], config, cache, loops=True)
+    (idle,) = greedy(eager, problems[2:3], config, cache, loops=True)
     families = ["exponential", "quadratic", "abel_level1", "abel_level2"]
     report = classifier([*found, idle], families, [True, True, False, False])
     assert [report[key] for key in ("tp", "fp", "fn", "tn")] == [2, 1, 0, 1]

@@ -1,0 +1,259 @@
+"""open_wild: open equations of many families, for agents that choose their own substitutions.
+
+A family is trained on, or held out (zero-shot), or nested: held out as well, and made of parts that
+each occur in training. Which is which is fixed here, before any training. Every equation has a
+route that a script (`solve`) plays in the environment, to a proved root.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from sympy import Add, Expr, Integer, Mul, Pow
+
+from abel import textbook
+from abel.actions import Action
+from abel.datasets import FAMILIES, DatasetError, Problem
+from abel.env import Env, EnvConfig
+from abel.equation import ZERO, X, has_x, num_nodes, split_factor, split_summand
+from abel.generate import (
+    as_problem,
+    canonical_key,
+    family_expression,
+    is_heldout,
+    level_draft,
+    render,
+    solver_cache,
+)
+from abel.numeric import is_zero
+from abel.parse import parse
+from abel.rewrite import difference, has_exponential, negate, power
+from abel.substitute import exact_coefficients, lets
+from abel.templates import LETTERS, signed_number
+
+# A to F are coefficients, K a factor of x, G and H stand for x or a linear form, P and Q are
+# numbers without a common factor.
+TRAINED = {
+    **dict.fromkeys(FAMILIES, ""),  # the paper's, as `abel.generate` draws them
+    "quad_exp": "A*exp(2*(G)) + B*exp(G) + C",
+    "quad_log": "A*log(G)^2 + B*log(G) + C",
+    "quad_sin": "A*sin(G)^2 + B*sin(G) + C",
+    "quad_sqrt": "A*(H) + B*sqrt(H) + C",
+    "quad_reciprocal": "A/(H)^2 + B/(H) + C",
+    "quad_square": "A*x^4 + B*x^2 + C",
+    "quad_moebius": "A*(x + D)^2/(x + F)^2 + B*(x + D)/(x + F) + C",
+    "cubic_depressed": "A*x^3 + B*x + C",
+    "cubic_generic": "A*x^3 + B*x^2 + C*x + D",
+    "sin_cos": "A*sin(x) + B*cos(x) + C",
+    "sin2_cos": "A*sin(G)^2 + B*cos(G) + C",
+    "x_exp": "A*x*exp(K*x) + C",
+    "linear_exp": "A*x + B*exp(K*x) + C",
+    "two_bases": "A*(P^2)^x + B*(P*Q)^x + C*(Q^2)^x",
+    "palindromic": "A*x^4 + B*x^3 + C*x^2 + B*x + A",
+    "radical": "sqrt(A*x + B) - C*x - D",
+}
+ZERO_SHOT = {
+    "quad_cos": "A*cos(G)^2 + B*cos(G) + C",
+    "quad_cube": "A*x^6 + B*x^3 + C",
+    "quad_linear": "A*(K*x + F)^2 + B*(K*x + F) + C",
+    "quad_power": "A*(P^2)^x + B*P^x + C",
+    "cos2_sin": "A*cos(G)^2 + B*sin(G) + C",
+    "double_angle_cos": "A*cos(2*x) + B*cos(x) + C",
+    "double_angle_sin": "A*cos(2*x) + B*sin(x) + C",
+    "sin_cos_scaled": "A*sin(K*x) + B*cos(K*x) + C",
+    "antipalindromic": "A*x^4 + B*x^3 + C*x^2 - B*x + A",
+    "two_radicals": "sqrt(x + A) + sqrt(x + B) - C",
+    "x_log": "A*x*log(x) + C",
+}
+NESTED = {
+    "cubic_log": "A*log(x)^3 + B*log(x)^2 + C*log(x) + D",
+    "cubic_exp": "A*exp(3*x) + B*exp(2*x) + C*exp(x) + D",
+    "cubic_sin": "A*sin(x)^3 + B*sin(x)^2 + C*sin(x) + D",
+    "cubic_x_exp": "A*x^3*exp(3*x) + B*x^2*exp(2*x) + C*x*exp(x) + D",
+    "quad_x_exp": "A*x^2*exp(2*x) + B*x*exp(x) + C",
+    "quad_log_quadratic": "A*log(x^2 + D*x)^2 + B*log(x^2 + D*x) + C",
+    "quad_exp_quadratic": "A*exp(2*x^2 + 2*D*x) + B*exp(x^2 + D*x) + C",
+    "quad_sqrt_quadratic": "A*(x^2 + D*x) + B*sqrt(x^2 + D*x) + C",
+    "quad_log_log": "A*log(log(x))^2 + B*log(log(x)) + C",
+    "sin_cos_log": "A*sin(log(x)) + B*cos(log(x)) + C",
+}
+PARTS = {"trained": TRAINED, "zeroshot": ZERO_SHOT, "nested": NESTED}
+CLOSED = {1: (12, 0), 2: (48, 10), 3: (60, 10)}  # equations of the closed levels, so that it starts
+NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
+COPRIME = ((2, 3), (3, 2), (2, 5), (5, 2), (3, 5), (2, 7), (3, 7), (5, 3), (7, 2), (4, 3))
+
+
+# ---- Draw ----
+
+
+def draw(template: str, rng: random.Random) -> str:
+    """An equation of a family: coefficients are letters with factors, terms may change sides."""
+    letters = iter(rng.sample(LETTERS, len(LETTERS)))
+    first, second = rng.choice(COPRIME)
+
+    def coefficient() -> str:
+        number = signed_number(rng) if rng.random() < 0.7 else 1
+        return next(letters) if number == 1 else f"({number}*{next(letters)})"
+
+    def inner(scale: bool) -> str:
+        kind = rng.choice(("x", "x", "x + ", "k*x", "k*x + ") if scale else ("x", "x + "))
+        k = str(rng.choice((2, 3, 4, 5))) if rng.random() < 0.5 else None
+        kind = kind if "k" not in kind else kind.replace("k", k or next(letters))
+        return kind + coefficient() if kind.endswith("+ ") else kind
+
+    filled = {"P": str(first), "Q": str(second), "K": str(rng.choice((2, 3, 4, 5)))}
+    if rng.random() < 0.5:
+        filled["K"] = next(letters)
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[0]
+        if name not in filled:
+            filled[name] = inner(name == "G") if name in "GH" else coefficient()
+        return filled[name]
+
+    text = re.sub("[A-Z]", fill, template)
+    lhs, sign, last = re.match(r"(.*) ([+-]) ([^()]*|.*)$", text).groups()
+    if rng.random() < 0.3:
+        text = f"{lhs} = {'-' if sign == '+' else ''}{last}"
+    return str(parse(text))
+
+
+def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Problem], str]:
+    """Training and held-out equations of a family, and what happened on the way."""
+    rng, counts = random.Random(f"{seed} wild {family}"), Counter()
+    train: list[Problem] = []
+    heldout: list[Problem] = []
+    sizes = (NUM_TRAIN, NUM_HELDOUT) if part == "trained" else (0, NUM_UNSEEN)
+    seen: set[tuple[int, int]] = set()
+    while (len(train), len(heldout)) != sizes:
+        counts["drawn"] += 1
+        if counts["drawn"] > 100 * sum(sizes):
+            raise DatasetError(f"{family}: too few classes for {sizes[0]} + {sizes[1]} equations")
+        template = PARTS[part][family]
+        problem = (
+            Problem(draw(template, rng), family)
+            if template
+            else as_problem(family, family_expression(family, rng))
+        )
+        key = canonical_key(problem.equation)
+        chosen, size = (heldout, sizes[1]) if is_heldout(key, seed) else (train, sizes[0])
+        if key in seen or len(chosen) == size:
+            counts["repeated" if key in seen else "surplus"] += 1
+        elif not has_route(problem):
+            counts["unsolved"] += 1
+        else:
+            chosen.append(problem)
+        seen.add(key)
+    return train, heldout, f"{family}: " + ", ".join(f"{n} {k}" for k, n in counts.items())
+
+
+def files(seed: int) -> dict[str, str]:
+    """The files of the set: name to content."""
+    parts: dict[str, list[Problem]] = {"train": [], "heldout": [], "zeroshot": [], "nested": []}
+    notes: dict[str, list[str]] = {part: [] for part in parts}
+    for part, families in PARTS.items():
+        for family in families:
+            train, heldout, note = draft(family, part, seed)
+            parts["train"] += train
+            parts["heldout" if part == "trained" else part] += heldout
+            notes["train" if part == "trained" else part].append(note)
+    rng, taken = random.Random(f"{seed} wild closed"), set()
+    for level, sizes in CLOSED.items():
+        closed = level_draft(level, seed).sample(*sizes, rng, taken)
+        parts["train"] += closed.train
+        parts["heldout"] += closed.heldout
+    return {
+        f"open_wild.{part}.txt": render(f"open_wild.{part}", seed, problems, notes[part])
+        for part, problems in parts.items()
+    }
+
+
+# ---- The script ----
+
+
+def has_route(problem: Problem) -> bool:
+    config = EnvConfig(substitutions="general", terms="blocks", max_steps=30, cache_size=5000)
+    env = Env([problem], config, cache=solver_cache(config))
+    env.reset(options={"index": 0})
+    return solve(env)
+
+
+def solve(env: Env) -> bool:
+    """Play out the current episode of `env`, by the rules below; no state is visited twice."""
+    tried: set[tuple] = set()
+    while not env.ended:
+        legal = {action: index for index, action in enumerate(env.actions)}
+        here = env.form, env.goals
+        wanted = (a for a in proposals(env.form.lhs, env.form.rhs) if (*here, a) not in tried)
+        action = next((action for action in wanted if action in legal), None)
+        if action is None:
+            return False
+        tried.add((*here, action))
+        env.step(legal[action])
+    return env.solved
+
+
+def proposals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
+    """Sensible next actions, best first; some may not be legal."""
+    yield Action("lambert")
+    if is_reciprocal(lhs, rhs):
+        yield Action("sub", rhs)
+        yield Action("div", power(X, Integer(2)))
+    if power(X, Integer(-2)) in lhs.args:
+        yield Action("expand")
+    yield Action("gather")
+    known = lets(lhs, rhs)
+    yield from sorted(
+        (Action("let", term) for term in known),
+        key=lambda action: sum(map(num_nodes, known[action.term][:2])),
+    )
+    yield Action("shift")
+    yield Action("vieta")
+    yield Action("tan-half")
+    yield from of_exponentials(lhs, rhs)
+    yield from of_radicals(lhs, rhs)
+    if isinstance(lhs, Mul) and has_exponential(lhs):
+        yield Action("log")
+    yield from textbook.proposals(lhs, rhs)
+
+
+def is_reciprocal(lhs: Expr, rhs: Expr) -> bool:
+    """Whether a quartic's coefficients read the same from both ends, up to a sign."""
+    coeffs = exact_coefficients(lhs, rhs)
+    if coeffs is None or len(coeffs) != 5:
+        return False
+    ends = difference(coeffs[0], coeffs[4])
+    inner = [difference(coeffs[1], c) for c in (coeffs[3], negate(coeffs[3]))]
+    return coeffs[1] is not ZERO and is_zero(ends) and any(map(is_zero, inner))
+
+
+def of_exponentials(lhs: Expr, rhs: Expr) -> Iterator[Action]:
+    """a*x + b*exp(x) = c has its exponential moved to the right and divided by."""
+    if has_exponential(rhs):
+        yield Action("div", split_factor(rhs)[1])
+    if has_exponential(split_summand(rhs)[1]):
+        yield Action("sub", split_summand(rhs)[0])
+    terms = Add.make_args(split_summand(lhs)[1])
+    exponentials = [term for term in terms if has_exponential(term)]
+    if not has_x(rhs) and len(exponentials) == len(terms) > 1 and split_summand(lhs)[0] is ZERO:
+        yield from (Action("div", split_factor(term)[1]) for term in reversed(exponentials))
+    if not has_x(rhs) and 0 < len(exponentials) < len(terms):
+        yield from (Action("sub", term) for term in exponentials)
+
+
+def of_radicals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
+    """A root is isolated, and squared."""
+    free, rest = split_factor(lhs)
+    if is_radical(rest) and has_x(rhs):
+        yield Action("square")
+    terms = [term for term in Add.make_args(lhs) if has_x(term)]
+    radicals = [term for term in terms if is_radical(split_factor(term)[1])]
+    if radicals and not has_x(rhs):
+        yield from (Action("sub", term) for term in terms if term != radicals[0])
+
+
+def is_radical(expr: Expr) -> bool:
+    return isinstance(expr, Pow) and expr.exp.is_Rational and expr.exp.q == 2

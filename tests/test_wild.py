@@ -1,0 +1,92 @@
+"""open_wild: its parts do not mix, its equations have scripted routes, and its bytes stay."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from abel import wild
+from abel.datasets import WILD, DatasetError, load_dataset
+from abel.env import Env, EnvConfig
+from abel.generate import canonical_key
+from abel.trace import Trace
+
+SPLITS = ("train", "heldout", "zeroshot", "nested")
+PLAIN = {  # family: an equation with the simplest coefficients
+    "quadratic": "a*x^2 + b*x + c", "cubic": "x^3 + 3*b*x^2 + 3*b^2*x + c",
+    "quartic": "x^4 + 4*b*x^3 + 6*b^2*x^2 + 4*b^3*x + c", "exponential": "a*exp(x) + b*exp(-x) + c",
+}  # fmt: skip
+TEMPLATES = {**wild.TRAINED, **wild.ZERO_SHOT, **wild.NESTED}
+
+
+def lower(text):
+    """Capital letters of a template as coefficients; functions are lower case already."""
+    table = str.maketrans({"P": "2", "Q": "3", "G": "x", "H": "x"})
+    return text.translate(table).lower()
+
+
+def solved(text, max_steps=20):
+    env = Env([text], EnvConfig(substitutions="general", terms="blocks", max_steps=max_steps))
+    env.reset()
+    wild.solve(env)
+    return env
+
+
+@pytest.mark.parametrize("family", TEMPLATES)
+def test_the_script_proves_a_root_in_every_family(family):
+    env = solved(PLAIN.get(family) or lower(TEMPLATES[family]))
+    assert env.solved, env.trace().to_text()
+    assert len(env.path) <= 14
+
+
+@pytest.mark.parametrize("family", ["cubic_generic", "two_bases", "sin_cos", "palindromic"])
+def test_a_scripted_route_can_be_replayed(family):
+    assert Trace.from_json(solved(lower(TEMPLATES[family])).trace().to_json()).replay()
+
+
+def test_there_are_enough_families_and_none_is_in_two_parts():
+    names = [*wild.TRAINED, *wild.ZERO_SHOT, *wild.NESTED]
+    assert len(names) == len(set(names)) >= 24
+    closed = {"abel_level1", "abel_level2", "abel_level3"}
+    families = {split: {p.family for p in load_dataset(WILD, split)} for split in SPLITS}
+    assert families["train"] == {*wild.TRAINED, *closed}
+    assert families["heldout"] <= families["train"]
+    assert families["zeroshot"] == set(wild.ZERO_SHOT) and families["nested"] == set(wild.NESTED)
+
+
+def test_sizes_are_the_same_for_every_family():
+    for split, size in (("train", wild.NUM_TRAIN), ("zeroshot", 15), ("nested", 15)):
+        counts = Counter(p.family for p in load_dataset(WILD, split))
+        assert {n for family, n in counts.items() if "level" not in family} == {size}
+
+
+def test_no_class_of_equations_is_in_two_parts():
+    keys = Counter(
+        key
+        for split in SPLITS
+        for key in {canonical_key(p.equation) for p in load_dataset(WILD, split)}
+    )
+    assert set(keys.values()) == {1}
+
+
+def test_sampled_equations_have_a_route():
+    problems = [p for split in SPLITS[1:] for p in load_dataset(WILD, split)]
+    for problem in random.Random(0).sample(problems, 8):
+        assert wild.has_route(problem) or "level" in problem.family, problem
+
+
+def test_a_family_comes_out_as_it_is_in_the_file():
+    train, heldout, _ = wild.draft("quad_square", "trained", seed=0)
+    assert train == [p for p in load_dataset(WILD, "train") if p.family == "quad_square"]
+    assert heldout == [p for p in load_dataset(WILD, "heldout") if p.family == "quad_square"]
+
+
+@pytest.mark.slow
+def test_every_tenth_equation_has_a_route():
+    problems = [p for split in SPLITS for p in load_dataset(WILD, split)][::10]
+    assert all(wild.has_route(p) for p in problems if "level" not in p.family)
+
+
+def test_unknown_splits_are_refused():
+    with pytest.raises(DatasetError, match="zeroshot, nested"):
+        load_dataset(WILD, "templates")
