@@ -63,9 +63,9 @@ class Args:
     """how to solve; greedy and beam if not given, greedy for single equations"""
     json: str = ""
     """file to write the results to"""
-    equation: str = ""
+    equation: str | None = None
     """solve this equation and show the steps"""
-    equations: str = ""
+    equations: str | None = None
     """solve the equations of this file"""
     format: Literal["text", "latex", "json"] = "text"
     """how solutions of --equation and --equations are printed"""
@@ -99,7 +99,7 @@ def check(args: Args) -> None:
         raise UsageError("--width, --budget and --limit must be positive")
     if args.beam and args.decoder not in (None, "beam"):
         raise UsageError(f"--beam contradicts --decoder {args.decoder}")
-    if sum(map(bool, (args.equation, args.equations, args.report))) > 1:
+    if sum(job is not None for job in (args.equation, args.equations, args.report)) > 1:
         raise UsageError("give one of --equation, --equations and --report")
     if args.json and not Path(args.json).parent.is_dir():
         raise UsageError(f"there is no directory '{Path(args.json).parent}' for --json")
@@ -274,7 +274,9 @@ def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> No
 # ---- Datasets and single equations ----
 
 
-def results(args: Args, argv: Sequence[str], run: Run, study: Study, names: list[str]) -> dict:
+def results(
+    args: Args, argv: Sequence[str], run: Run, study: Study, names: list[str], source: tuple
+) -> dict[str, Any]:
     """The outcome of every decoder and equation; an equation's root is its first solver's."""
     equations = []
     for i, problem in enumerate(study.problems):
@@ -288,7 +290,7 @@ def results(args: Args, argv: Sequence[str], run: Run, study: Study, names: list
         })  # fmt: skip
     return {
         "run": args.run, "checkpoint_step": run.step,
-        "dataset": args.equations or run.dataset, "split": "" if args.equations else args.split,
+        "dataset": args.equations or source[0], "split": source[1],
         "n": len(study.problems), "width": args.width, "budget": study.budget,
         "decoders": {name: study.summary(name) for name in names}, "equations": equations,
         "provenance": provenance(argv, [problem.text for problem in study.problems]),
@@ -322,23 +324,24 @@ def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> No
 def main(args: Args, argv: Sequence[str]) -> int:
     torch.set_num_threads(1)
     check(args)
-    if args.equation:
+    problems = None
+    if args.equation is not None:
         problems = [Problem(args.equation)]
         _ = problems[0].equation  # is parsed here, before anything is loaded
-    elif args.equations:
+    elif args.equations is not None:
         problems = read(Path(args.equations))
-    run = load_run(args)
-    if not (args.equation or args.equations):
+    run, single = load_run(args), problems is not None
+    if problems is None:
         problems = load_dataset(run.dataset, args.split)
     study = study_of(args, run, problems)
     if args.report:
         write_reports(args, argv, run, study)
         return 0
-    single = bool(args.equation or args.equations)
     chosen = "beam" if args.beam else args.decoder
     default = ["greedy"] if single else ["greedy", "beam"]
     names = list(DECODERS) if chosen == "all" else [chosen] if chosen else default
-    found = results(args, argv, run, study, names)
+    source = ("", "") if single else (run.dataset, args.split)
+    found = results(args, argv, run, study, names, source)
     if args.json:
         write_json(Path(args.json), found)
     if single:

@@ -112,6 +112,7 @@ def test_the_default_is_greedy_and_beam_on_the_runs_own_test_split(run_dir, caps
         (["--split", "half"], "unknown split 'half'"),
         (["--equation", "a*x + = 0"], "cannot read 'a*x + = 0'"),
         (["--equation", "a = 0"], "no x"),
+        (["--equation", ""], "cannot read ''"),
         (["--equations", "nowhere.txt"], "there is no file 'nowhere.txt'"),
         (["--equation", "x", "--report", "cost"], "give one of"),
         (["--width", "0"], "must be positive"),
