@@ -38,7 +38,7 @@ from abel.variants import generalisation
 from train_ppo import as_policy, collate, load_agent
 from train_ppo import evaluate as forward
 
-FULL_BUDGET, REPORT_BUDGET = 100_000, 300  # states expanded for an equation: the paper's, ours
+FULL_BUDGET, REPORT_BUDGET = 100_000, 200  # states expanded for an equation: the paper's, ours
 WIDTHS = (1, 2, 5, 10, 20)
 DORMANT_THRESHOLD = 0.1
 
@@ -63,9 +63,9 @@ class Args:
     """how to solve; greedy and beam if not given, greedy for single equations"""
     json: str = ""
     """file to write the results to"""
-    equation: str = ""
+    equation: str | None = None
     """solve this equation and show the steps"""
-    equations: str = ""
+    equations: str | None = None
     """solve the equations of this file"""
     format: Literal["text", "latex", "json"] = "text"
     """how solutions of --equation and --equations are printed"""
@@ -82,23 +82,27 @@ class Args:
     complexity_coef: float = 0.0
     """weight of the last state's complexity in a beam's score, the paper's beta"""
     budget: int | None = None
-    """states that bfs and astar expand for an equation; 100,000 if not given, in reports 300"""
+    """states that bfs and astar expand for an equation; 100,000 if not given, in reports 200"""
     limit: float = 10.0
     """seconds that SymPy's solve gets for an equation"""
     cov: Literal["run", "cas", "learned", "off"] = "run"
     """who finds changes of variables: as in training, rules, the learned generator, nobody"""
 
 
+class UsageError(ValueError):
+    """Flags that make no sense, alone or together."""
+
+
 def check(args: Args) -> None:
     """Say what is wrong with the flags, before anything takes time."""
     if args.width < 1 or (args.budget is not None and args.budget < 1) or args.limit <= 0:
-        raise ValueError("--width, --budget and --limit must be positive")
+        raise UsageError("--width, --budget and --limit must be positive")
     if args.beam and args.decoder not in (None, "beam"):
-        raise ValueError(f"--beam contradicts --decoder {args.decoder}")
-    if sum(map(bool, (args.equation, args.equations, args.report))) > 1:
-        raise ValueError("give one of --equation, --equations and --report")
+        raise UsageError(f"--beam contradicts --decoder {args.decoder}")
+    if sum(job is not None for job in (args.equation, args.equations, args.report)) > 1:
+        raise UsageError("give one of --equation, --equations and --report")
     if args.json and not Path(args.json).parent.is_dir():
-        raise ValueError(f"there is no directory '{Path(args.json).parent}' for --json")
+        raise UsageError(f"there is no directory '{Path(args.json).parent}' for --json")
 
 
 # ---- What is evaluated ----
@@ -271,7 +275,9 @@ def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> No
 # ---- Datasets and single equations ----
 
 
-def results(args: Args, argv: Sequence[str], run: Run, study: Study, names: list[str]) -> dict:
+def results(
+    args: Args, argv: Sequence[str], run: Run, study: Study, names: list[str], source: tuple
+) -> dict[str, Any]:
     """The outcome of every decoder and equation; an equation's root is its first solver's."""
     equations = []
     for i, problem in enumerate(study.problems):
@@ -285,7 +291,7 @@ def results(args: Args, argv: Sequence[str], run: Run, study: Study, names: list
         })  # fmt: skip
     return {
         "run": args.run, "checkpoint_step": run.step,
-        "dataset": args.equations or run.dataset, "split": "" if args.equations else args.split,
+        "dataset": args.equations or source[0], "split": source[1],
         "n": len(study.problems), "width": args.width, "budget": study.budget,
         "decoders": {name: study.summary(name) for name in names}, "equations": equations,
         "provenance": provenance(argv, [problem.text for problem in study.problems]),
@@ -319,23 +325,24 @@ def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> No
 def main(args: Args, argv: Sequence[str]) -> int:
     torch.set_num_threads(1)
     check(args)
-    if args.equation:
+    problems = None
+    if args.equation is not None:
         problems = [Problem(args.equation)]
         _ = problems[0].equation  # is parsed here, before anything is loaded
-    elif args.equations:
+    elif args.equations is not None:
         problems = read(Path(args.equations))
-    run = load_run(args)
-    if not (args.equation or args.equations):
+    run, single = load_run(args), problems is not None
+    if problems is None:
         problems = load_dataset(run.dataset, args.split)
     study = study_of(args, run, problems)
     if args.report:
         write_reports(args, argv, run, study)
         return 0
-    single = bool(args.equation or args.equations)
     chosen = "beam" if args.beam else args.decoder
     default = ["greedy"] if single else ["greedy", "beam"]
     names = list(DECODERS) if chosen == "all" else [chosen] if chosen else default
-    found = results(args, argv, run, study, names)
+    source = ("", "") if single else (run.dataset, args.split)
+    found = results(args, argv, run, study, names, source)
     if args.json:
         write_json(Path(args.json), found)
     if single:
@@ -353,7 +360,7 @@ def run(argv: Sequence[str]) -> int:
     """Evaluate as the command line says; the exit code."""
     try:
         return main(tyro.cli(Args, args=argv, description=__doc__), argv)
-    except (DatasetError, ParseError, RunError, ValueError, OSError) as error:
+    except (DatasetError, ParseError, RunError, UsageError, OSError) as error:
         print(f"evaluate.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
 

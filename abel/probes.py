@@ -28,8 +28,10 @@ class WatchRelu(TorchFunctionMode):
         self.hooks = []
         for name, module in network.named_modules():
             enter = module.register_forward_pre_hook(lambda *_, n=name: self.inside.append(n))
-            leave = module.register_forward_hook(lambda *_: self.inside.pop() and None)
-            self.hooks += [enter, leave]
+            self.hooks += [enter, module.register_forward_hook(self.leave)]
+
+    def leave(self, *_: Any) -> None:
+        self.inside.pop()
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))

@@ -80,8 +80,10 @@ class Study:
             outcomes: list[Outcome] = []
 
             def show(note: str = "") -> None:
+                done, count = len(outcomes), len(self.problems)
+                bar = "#" * (20 * done // count) + "." * (20 - 20 * done // count)
                 solved = sum(outcome.solved for outcome in outcomes)
-                progress(f"{name}: {len(outcomes)} of {len(self.problems)}, {solved} solved{note}")
+                progress(f"{name} [{bar}] {done} of {count}, {solved} solved{note}")
 
             DECODERS[name](self, outcomes, key[1], show)
             progress("")
