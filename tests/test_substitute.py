@@ -1,4 +1,4 @@
-"""General substitutions: what may be named, what each one makes of an equation, and the way back."""
+"""General substitutions: what may be named, what each makes of an equation, and the way back."""
 
 import pytest
 from sympy import Symbol, sstr
