@@ -31,6 +31,7 @@ from abel.learning import training
 from abel.parse import ParseError
 from abel.probes import MAX_POINTS, dormant, embeddings
 from abel.records import RunError, provenance, write_json
+from abel.search import greedy
 from abel.study import DECODERS, Outcome, Study, show_trace
 from abel.tables import TABLES, families, layout
 from abel.trigger import decomposition, trigger

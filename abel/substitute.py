@@ -69,10 +69,6 @@ U = Symbol("<u>")  # the new unknown while the old one is still about; afterward
 Change = tuple[Expr, Expr, Transform]  # the new sides, and what was pushed
 
 
-class Misfit(Exception):
-    """The expression cannot be written in u."""
-
-
 # ---- let: which sub-expressions, and the equation in u ----
 
 
@@ -86,20 +82,19 @@ def lets(lhs: Expr, rhs: Expr) -> dict[Expr, Change]:
     1/x must make the equation smaller, since its inverse is of the same kind.
     """
     chosen: dict[Expr, Expr] = {}
+    if occurrences(lhs, X) + occurrences(rhs, X) < 2:
+        return {}
     for term in (*subterms(lhs, True), *subterms(rhs, True)):
         kernel = x_part(term)
         if kernel != X and has_x(term) and (kernel not in chosen or term == kernel):
             chosen[kernel] = term
     found, size = {}, num_nodes(lhs) + num_nodes(rhs)
     for kernel, term in chosen.items():
-        try:
-            sides = [replace(in_terms_of(side, kernel), {U: X}) for side in (lhs, rhs)]
-        except Misfit:
+        written = [in_terms_of(side, kernel) for side in (lhs, rhs)]
+        if None in written or sum(occurrences(side, U) for side in written) < 2:
             continue
-        if sum(map(occurrences, sides)) > 1 and not (
-            is_reciprocal(kernel) and size <= sum(map(num_nodes, sides))
-        ):
-            found[term] = (*sides, Goal(kernel, HOLE))
+        if not is_reciprocal(kernel) or sum(map(num_nodes, written)) < size:
+            found[term] = (*(replace(side, {U: X}) for side in written), Goal(kernel, HOLE))
     return found
 
 
@@ -118,13 +113,14 @@ def is_reciprocal(kernel: Expr) -> bool:
     return base is not kernel and x_part(base) == X
 
 
-def occurrences(expr: Expr) -> int:
-    return int(expr == X) if not expr.args else sum(map(occurrences, expr.args))
+@remember
+def occurrences(expr: Expr, unknown: Symbol) -> int:
+    return sum(occurrences(arg, unknown) for arg in expr.args) if expr.args else expr == unknown
 
 
 @remember
-def in_terms_of(expr: Expr, kernel: Expr) -> Expr:
-    """`expr` written in U = kernel, without x; Misfit if that is not possible."""
+def in_terms_of(expr: Expr, kernel: Expr) -> Expr | None:
+    """`expr` written in U = kernel, without x; None if that is not possible."""
     if not has_x(expr):
         return expr
     if expr == kernel:
@@ -134,25 +130,31 @@ def in_terms_of(expr: Expr, kernel: Expr) -> Expr:
         if written is not None:
             return written
     if isinstance(expr, Add | Mul):
-        return piecewise(expr, kernel)
-    if not expr.args:
-        raise Misfit
-    return rebuild(expr, [in_terms_of(arg, kernel) for arg in expr.args])
+        return part_by_part(expr, kernel)
+    args = [in_terms_of(arg, kernel) for arg in expr.args]
+    return None if None in args or not args else rebuild(expr, args)
 
 
-def piecewise(expr: Expr, kernel: Expr) -> Expr:
-    """A sum or product part by part; the parts that do not fit must fit together."""
+def part_by_part(expr: Expr, kernel: Expr) -> Expr | None:
+    """A sum or product in u; the parts that do not fit must fit together, as parts of a sum or
+    product that is the kernel can.
+    """
     fitting, others = [], []
     for arg in expr.args:
-        try:
-            fitting.append(in_terms_of(arg, kernel))
-        except Misfit:
+        written = in_terms_of(arg, kernel)
+        if written is not None:
+            fitting.append(written)
+        elif not isinstance(kernel, expr.func):
+            return None
+        else:
             others.append(arg)
     if others:
-        rest = rebuild(expr, others)
-        if len(others) == len(expr.args) or len(others) == 1:
-            raise Misfit
-        fitting.append(in_terms_of(rest, kernel))
+        if len(others) in (1, len(expr.args)):
+            return None
+        rest = in_terms_of(rebuild(expr, others), kernel)
+        if rest is None:
+            return None
+        fitting.append(rest)
     return rebuild(expr, fitting)
 
 
@@ -238,13 +240,11 @@ def by_function(expr: Expr) -> dict[Expr, Expr]:
 
 def as_affine(expr: Expr, kernel: Expr) -> Expr | None:
     """2*x**2 + 2*d*x + 1 = 2*u + 1 for x**2 + d*x; x + b = u**2 + b - a for sqrt(x + a)."""
+    base, exponent = (kernel.base, kernel.exp) if isinstance(kernel, Pow) else (kernel, ONE)
+    if not isinstance(base, Add) or not exponent.is_Rational or abs(exponent.p) != 1:
+        return None
+    root = ONE / exponent
     offset, rest = split_summand(expr)
-    base, exponent = kernel.as_base_exp()
-    if not isinstance(base, Add) or isinstance(kernel, exp):
-        return None
-    root = ONE / exponent if exponent.is_Rational else ZERO
-    if not root.is_Integer or not root:
-        return None
     base_offset, base_rest = split_summand(base)
     alpha = ratio(rest, base_rest)
     if alpha is None:
@@ -269,8 +269,10 @@ def as_trigonometric(expr: Expr, kernel: Expr) -> Expr | None:
 
 def as_composition(expr: Expr, kernel: Expr) -> Expr | None:
     """x**2 + 1/x**2 = u**2 - 2 for x + 1/x: a polynomial in a sum of powers of x."""
+    if not isinstance(kernel, Add) or not isinstance(expr, Add):
+        return None
     terms, inner = powers_of_x(expr), powers_of_x(kernel)
-    if terms is None or inner is None or len(inner) < 2 or len(terms) < 2 or max(inner) < 1:
+    if terms is None or inner is None or len(inner) < 2 or max(inner) < 1:
         return None
     found: list[Expr] = []
     degree = max(inner)
@@ -291,8 +293,9 @@ def as_composition(expr: Expr, kernel: Expr) -> Expr | None:
 Terms = dict[int, Expr]  # coefficients by exponent
 
 
+@remember
 def powers_of_x(expr: Expr) -> Terms | None:
-    """The coefficients of a sum of integer powers of x, 0 excluded from neither."""
+    """The coefficients of a sum of integer powers of x; None for anything else."""
     found: Terms = {}
     for term in Add.make_args(expr):
         free, rest = split_factor(term)
@@ -323,6 +326,7 @@ def convolve(first: Terms, second: Terms) -> Terms:
 # ---- Substitutions x := phi(x) ----
 
 
+@remember
 def exact_coefficients(lhs: Expr, rhs: Expr) -> list[Expr] | None:
     """Coefficients of the polynomial lhs - rhs, constant first, zeros recognised as such."""
     side = difference(lhs, rhs)

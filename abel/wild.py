@@ -34,8 +34,8 @@ from abel.rewrite import difference, has_exponential, negate, power
 from abel.substitute import exact_coefficients, lets
 from abel.templates import LETTERS, signed_number
 
-# A to F are coefficients, K a factor of x, G and H stand for x or a linear form, P and Q are
-# numbers without a common factor.
+# A to F are coefficients, K a factor of x, G and H x or a linear form, P and Q numbers
+# without a common factor.
 TRAINED = {
     **dict.fromkeys(FAMILIES, ""),  # the paper's, as `abel.generate` draws them
     "quad_exp": "A*exp(2*(G)) + B*exp(G) + C",
