@@ -15,7 +15,7 @@ from sympy import Expr
 from abel.actions import Action, Operation, apply, is_solvable, legal_actions, settle, solved_form
 from abel.cov import Generator, Substitute, Transform, change_variables, relabel
 from abel.encode import Array, Constants, encode
-from abel.equation import Equation, complexity, num_nodes
+from abel.equation import ZERO, Equation, complexity, num_nodes
 from abel.verify import Verdict, verify_root
 
 MAX_VERDICTS = 1 << 16
@@ -50,7 +50,7 @@ class Form:
 
     def __init__(self, lhs: Expr, rhs: Expr, stamp: int) -> None:
         self.lhs, self.rhs, self.stamp = lhs, rhs, stamp
-        self.complexity = sum(complexity(side) for side in (lhs, rhs) if side != 0)
+        self.complexity = sum(complexity(side) for side in (lhs, rhs) if side is not ZERO)
         self.solved_form = solved_form(lhs, rhs)
         self.observation: Observation | None = None
         self.capped: Observation | None = None  # the same without cov, once its cap is reached
