@@ -6,7 +6,8 @@
 
 Where the paper's parts are: "TreeMLP" -> TreeMLP; "Illegal actions" -> masked_log_probs (what is
 legal: abel/actions.py); "Success-replay buffer" -> SuccessReplay; "Curriculum" and UCB-LP ->
-abel/curriculum.py; reward -> abel/env.py; value-guided beam -> abel/search.py.
+abel/curriculum.py; reward -> abel/env.py; value-guided beam -> abel/search.py; MLP, GCN and
+GraphSAGE -> abel/baselines.py.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import random
 import signal
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -29,15 +31,36 @@ from torch import Tensor, nn
 from torch.utils.tensorboard import SummaryWriter
 
 from abel.actions import OPERATIONS
-from abel.curriculum import Curriculum, CurriculumName
-from abel.datasets import DatasetError, load_dataset
+from abel.baselines import CURIOSITY, CuriosityName, GraphConvolution, GraphSAGE, PreorderMLP
+from abel.batch import Batch, pack
+from abel.charts import bar_image
+from abel.curriculum import Curriculum, CurriculumName, draw
+from abel.datasets import DatasetError, Problem, load_dataset
 from abel.encode import ROLES, TOKENS
-from abel.env import Env, EnvConfig, SyncVectorEnv
-from abel.records import RunError, new_run, provenance, write_atomically, write_json
-from abel.search import beam, greedy
-from abel.transitions import Observation
+from abel.env import EnvConfig, SyncVectorEnv
+from abel.progress import Progress, training_line
+from abel.records import (
+    RunError,
+    load_checkpoint,
+    new_run,
+    provenance,
+    save_checkpoint,
+    write_json,
+)  # fmt: skip
+from abel.replay import (
+    Memory,
+    ReplayName,
+    Step,
+    SuccessReplay,
+    imitation_weights,
+    retrace,
+    search_unsolved,
+)  # fmt: skip
+from abel.search import Policy, beam, greedy
+from abel.transitions import Observation, TransitionCache
 
 FORMAT = "abel-agent-1"  # of checkpoints
+
 
 # ---- Arguments ----
 
@@ -52,16 +75,25 @@ class NetConfig:
     """width of token embeddings"""
     rounds: int = 3
     """rounds of message passing, the paper's K"""
-    style: Literal["residual", "paper"] = "residual"
-    """residual: roles, LayerNorm and skip connections; paper: the paper's listing"""
+    encoder: Literal["tree", "paper", "mlp", "gcn", "sage"] = "tree"
+    """tree: TreeMLP with roles, LayerNorm and skip connections; paper: its listing; baselines"""
     messages: Literal["up", "both"] = "up"
     """messages from child to parent only (equal subtrees are computed once), or both ways"""
     pool: Literal["mean", "max"] = "mean"
-    """how the paper's style pools node states"""
+    """how TreeMLP pools node states"""
     head: Literal["pointer", "index"] = "pointer"
     """score actions by operation and term, or the paper's fixed list of action indices"""
     cap: int = 50
     """actions that the index head can tell apart; later ones are masked"""
+
+    def __post_init__(self) -> None:
+        if self.encoder == "mlp" and self.head == "pointer":
+            raise ValueError("--encoder mlp has no nodes to point at: use --head index")
+
+    @property
+    def share(self) -> bool:
+        """Whether a node's state depends on its subtree alone, so that equal ones are merged."""
+        return self.encoder in ("tree", "paper") and self.messages == "up"
 
 
 @dataclass(frozen=True)
@@ -78,7 +110,7 @@ class Args:
     """directory in which the run's own directory is made"""
     resume: str = ""
     """directory of a run to continue; its own arguments are used"""
-    total_timesteps: int = 600_000
+    total_timesteps: int = 400_000
     """environment steps to train for"""
     num_envs: int = 64
     """environments stepped side by side"""
@@ -116,7 +148,7 @@ class Args:
     """share of random actions on equations never solved yet"""
     epsilon_solved: float = 0.03
     """share of random actions on the others"""
-    replay: Literal["none", "flat", "fresh", "shortest"] = "shortest"
+    replay: ReplayName = "shortest"
     """which solutions are cloned: all, the paper's fresh half, or each equation's shortest"""
     replay_coef: float = 0.3
     """weight of the cloning loss"""
@@ -136,6 +168,10 @@ class Args:
     """exploration weight of ucb-lp"""
     lp_floor: float = 0.2
     """share that lp spreads evenly over the classes"""
+    curiosity: CuriosityName = "none"
+    """bonus for new states that is added to the reward"""
+    curiosity_coef: float = 0.01
+    """weight of that bonus"""
     search_period: int = 0
     """rollouts between beam searches on equations not solved yet; 0 is never"""
     search_equations: int = 16
@@ -186,18 +222,19 @@ PAPER: dict[str, Any] = {
     "minibatch_size": 64, "learning_rate": 3e-4, "anneal_lr": False, "ent_coef": 0.0,
     "ent_coef_final": 0.0, "epsilon_unsolved": 0.0, "epsilon_solved": 0.0, "replay": "none",
     "self_imitation": False, "replay_ramp": 0, "curriculum": "inverse", "env": PAPER_ENV,
-    "net": NetConfig(hidden=128, embed=64, rounds=3, style="paper", head="index", cap=50),
+    "net": NetConfig(hidden=128, embed=64, rounds=3, encoder="paper", head="index", cap=50),
 }  # fmt: skip
 REPLAYED = {"replay": "flat"}
 COV_ENV = replace(PAPER_ENV, relabel=True, cov="cas", max_cov=1)
 NESTED_ENV = replace(COV_ENV, cbrt=True, max_cov=3)
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
+    "ppo": {**PAPER, "net": replace(PAPER["net"], encoder="mlp")},
     "ppo-tree": PAPER,
     "ppo-tree-rc": {**PAPER, "env": replace(PAPER_ENV, relabel=True)},
     "ppo-tree-buf": {**PAPER, **REPLAYED},
     "ppo-tree-rc-buf": {**PAPER, **REPLAYED, "env": replace(PAPER_ENV, relabel=True)},
-    "ppo-tree-rc-buf-cov": {**PAPER, **REPLAYED, "env": COV_ENV},
+    "ppo-tree-rc-buf-cov": {**PAPER, **REPLAYED, "env": COV_ENV},  # C1 of the ablation
     "c2": {**PAPER, **REPLAYED, "env": replace(COV_ENV, repeat_penalty=0.1)},
     "c4": {**PAPER, **REPLAYED, "env": replace(NESTED_ENV, repeat_penalty=0.1)},
     "c5": {**PAPER, "replay": "fresh", "env": replace(NESTED_ENV, repeat_penalty=0.1)},
@@ -248,58 +285,8 @@ def masked_entropy(log_probs: Tensor, graph: Tensor, num_graphs: int) -> Tensor:
 # ---- Network ----
 
 
-class Batch(NamedTuple):
-    """Token trees of B states without padding; nodes of equal subtrees may be merged."""
-
-    tokens: Tensor  # [U] of the distinct nodes
-    roles: Tensor  # [U]
-    child: Tensor  # [E] message passing edges between distinct nodes
-    parent: Tensor  # [E]
-    node: Tensor  # [M] distinct node of each of the M nodes of all trees
-    graph: Tensor  # [M] tree of each node
-    root: Tensor  # [B] distinct node of each tree's root, and of its left side
-    left: Tensor  # [B]
-    num_nodes: Tensor  # [B]
-    action_op: Tensor  # [A] of the legal actions of all states
-    action_node: Tensor  # [A] distinct node of the term
-    action_graph: Tensor  # [A]
-    action_rank: Tensor  # [A] position in the state's own list
-    offsets: np.ndarray  # [B + 1] where each state's actions begin
-
-
 def collate(observations: Sequence[Observation], share: bool) -> Batch:
-    """Pack observations; with `share`, each distinct subtree of the batch is one node."""
-    sizes = np.array([len(o.tokens) for o in observations])
-    starts = np.cumsum(sizes) - sizes
-    parents = np.concatenate([o.parents for o in observations]).astype(np.int64)
-    edges = np.flatnonzero(parents >= 0)  # every node but the roots
-    parents += np.repeat(starts, sizes)
-    tokens = np.concatenate([o.tokens for o in observations])
-    roles = np.concatenate([o.roles for o in observations])
-    if share:
-        subtrees = np.concatenate([o.subtrees for o in observations])
-        _, first, node = np.unique(subtrees, return_index=True, return_inverse=True)
-        # A merged parent gets the messages of one of its copies only.
-        edges = edges[first[node[parents[edges]]] == parents[edges]]
-    else:
-        first = node = np.arange(len(tokens))
-    left = starts + 1  # preorder: the left side follows the root
-    counts = np.array([len(o.action_ops) for o in observations])
-    offsets = np.concatenate([[0], np.cumsum(counts)])
-    graph = np.repeat(np.arange(len(observations)), counts)
-    terms = np.concatenate([o.action_nodes for o in observations]) + starts[graph]
-    ops = np.concatenate([o.action_ops for o in observations])
-
-    def tensor(values: np.ndarray) -> Tensor:
-        return torch.from_numpy(values.astype(np.int64))
-
-    return Batch(
-        tensor(tokens[first]), tensor(roles[first]), tensor(node[edges]),
-        tensor(node[parents[edges]]), tensor(node),
-        tensor(np.repeat(np.arange(len(observations)), sizes)), tensor(node[starts]),
-        tensor(node[left]), tensor(sizes), tensor(ops), tensor(node[terms]), tensor(graph),
-        tensor(np.arange(len(graph)) - offsets[graph]), offsets,
-    )  # fmt: skip
+    return Batch(*map(torch.from_numpy, pack(observations, share)))
 
 
 def mlp(inputs: int, hidden: int, outputs: int) -> nn.Sequential:
@@ -316,7 +303,7 @@ class TreeMLP(nn.Module):
         self.project = nn.Linear(net.embed, net.hidden)
         ways = 1 if net.messages == "up" else 2
         width = net.hidden
-        if net.style == "paper":
+        if net.encoder == "paper":
             # One MLP for all rounds, two ReLU layers, no roles, no normalisation.
             self.update = nn.Sequential(
                 nn.Linear((1 + ways) * width, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()
@@ -333,7 +320,7 @@ class TreeMLP(nn.Module):
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """States of the distinct nodes [U, H] and of the graphs [B, H]."""
         embedded = self.project(self.embed(batch.tokens))  # [U, H]
-        if self.net.style == "paper":
+        if self.net.encoder == "paper":
             h = embedded
             for _ in range(self.net.rounds):
                 h = self.update(torch.cat([embedded, *self.messages(h, batch)], -1))
@@ -365,13 +352,19 @@ class TreeMLP(nn.Module):
 
 
 class Agent(nn.Module):
-    """TreeMLP with a policy head over the legal actions and a value head."""
+    """An encoder with a policy head over the legal actions and a value head."""
 
     def __init__(self, net: NetConfig) -> None:
         super().__init__()
         self.net = net
-        self.encoder = TreeMLP(net)
         width = net.hidden
+        if net.encoder == "mlp":
+            self.encoder = PreorderMLP(width)
+        elif net.encoder in ("gcn", "sage"):
+            kind = GraphConvolution if net.encoder == "gcn" else GraphSAGE
+            self.encoder = kind(width, net.embed, net.rounds)
+        else:
+            self.encoder = TreeMLP(net)
         self.value = mlp(width, width, 1)
         if net.head == "pointer":
             self.op = nn.Embedding(len(OPERATIONS), width)
@@ -380,11 +373,6 @@ class Agent(nn.Module):
             self.score = nn.Linear(width, 1)
         else:
             self.index = mlp(width, width, net.cap)
-
-    @property
-    def share(self) -> bool:
-        """Whether a node's state depends on its subtree alone."""
-        return self.net.messages == "up"
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Log-probabilities of all legal actions [A] and values [B]."""
@@ -424,23 +412,22 @@ def evaluate(agent: Agent, observations: Sequence[Observation]) -> Outputs:
     slots: dict[int, int] = {}
     which = np.array([slots.setdefault(id(o), len(slots)) for o in observations])
     distinct = [observations[i] for i in np.unique(which, return_index=True)[1]]
-    batch = collate(distinct, agent.share)
+    batch = collate(distinct, agent.net.share)
     log_probs, values = agent(batch)
     entropy = masked_entropy(log_probs, batch.action_graph, len(distinct))
-    ops = batch.action_op.numpy()
-    return Outputs(log_probs, entropy, values, batch.offsets, which, ops)
+    return Outputs(
+        log_probs, entropy, values, batch.offsets.numpy(), which, batch.action_op.numpy()
+    )
 
 
-def as_policy(agent: Agent):
+def as_policy(agent: Agent) -> Policy:
     """The agent as `abel.search` wants it."""
 
     @torch.no_grad()
     def policy(observations: Sequence[Observation]) -> tuple[list[np.ndarray], np.ndarray]:
         out = evaluate(agent, observations)
-        log_probs, values = out.log_probs.numpy(), out.values.numpy()
-        return [log_probs[out.offsets[d] : out.offsets[d + 1]] for d in out.which], values[
-            out.which
-        ]
+        log_probs = np.split(out.log_probs.numpy(), out.offsets[1:-1])
+        return [log_probs[d] for d in out.which], out.value().numpy()
 
     return policy
 
@@ -452,15 +439,17 @@ def sample(
     operations, then over the operation's terms; the rest is the policy."""
     actions = np.zeros(len(out.which), dtype=np.int64)
     chosen = np.zeros(len(out.which), dtype=np.float32)
-    probabilities = out.log_probs.exp().double().numpy()
+    log_probs = out.log_probs.double().numpy()
     for i, d in enumerate(out.which):
         start, end = out.offsets[d], out.offsets[d + 1]
-        p = probabilities[start:end]
+        p = np.exp(log_probs[start:end])
         if epsilon[i] > 0:
+            legal = np.isfinite(log_probs[start:end])  # not what an index head masks
             kinds, inverse, counts = np.unique(
-                out.ops[start:end], return_inverse=True, return_counts=True
+                out.ops[start:end][legal], return_inverse=True, return_counts=True
             )
-            p = (1 - epsilon[i]) * p + epsilon[i] / (len(kinds) * counts[inverse])
+            p *= 1 - epsilon[i]
+            p[legal] += epsilon[i] / (len(kinds) * counts[inverse])
         total = np.cumsum(p)
         actions[i] = min(np.searchsorted(total, rng.random() * total[-1], "right"), len(p) - 1)
         chosen[i] = np.log(p[actions[i]] / total[-1])
@@ -514,95 +503,13 @@ def replay_loss(log_prob: Tensor) -> Tensor:
     return -log_prob.mean()
 
 
-# ---- Success replay ----
-
-
-class Memory(NamedTuple):
-    """A step of a solution, and the discounted return that followed it."""
-
-    observation: Observation
-    action: int
-    outcome: float
-    index: int  # of the equation; with `before`, the actions up to here, it tells the observation
-    before: tuple[int, ...]
-
-
-class SuccessReplay:
-    """Solutions that the agent itself found, to be cloned.
-
-    `shortest` keeps one solution an equation; `flat` keeps the newest steps; `fresh` also drops
-    its older half from time to time.
-    """
-
-    def __init__(self, kind: str, size: int) -> None:
-        self.kind, self.size = kind, size
-        self.solutions: dict[int, list[Memory]] = {}
-        self.steps: list[Memory] = []
-        self.solved: set[int] = set()
-
-    def add(self, index: int, episode: list[tuple[Observation, int, float]], gamma: float) -> None:
-        """Store a solved episode of an equation: (observation, action, reward) of each step."""
-        self.solved.add(index)
-        if self.kind == "none":
-            return
-        outcomes = [0.0]
-        for _, _, reward in reversed(episode):
-            outcomes.append(reward + gamma * outcomes[-1])
-        outcomes.reverse()
-        before: tuple[int, ...] = ()
-        memories = []
-        following = [step[0] for step in episode[1:]] + [None]
-        for (observation, action, _), after, outcome in zip(episode, following, outcomes):
-            if observation is not after:  # a step that changed nothing teaches nothing
-                memories.append(Memory(observation, action, outcome, index, before))
-                before += (action,)
-        if self.kind != "shortest":
-            self.steps = (self.steps + memories)[-self.size :]
-        elif index not in self.solutions or len(memories) < len(self.solutions[index]):
-            self.solutions[index] = memories
-
-    def refresh(self) -> None:
-        """Drop the older half."""
-        self.steps = self.steps[len(self.steps) // 2 :]
-
-    def memories(self) -> list[Memory]:
-        if self.kind != "shortest":
-            return self.steps
-        return [memory for index in sorted(self.solutions) for memory in self.solutions[index]]
-
-
-def imitation_weights(outcomes: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """max(return - value, 0)^2: steps that turned out better than expected; even if none did."""
-    weights = np.maximum(outcomes - values, 0.0) ** 2
-    return weights if weights.sum() > 0 else np.ones_like(weights)
-
-
-# ---- Saving and resuming ----
-
-
-def save(path: Path, state: dict[str, Any]) -> None:
-    write_atomically(path, lambda file: torch.save(state, file))
-
-
-def load(path: Path) -> dict[str, Any]:
-    """A checkpoint's contents; weights and plain data only, never code."""
-    if not path.is_file():
-        raise RunError(f"no checkpoint at '{path}'")
-    try:
-        state = torch.load(path, weights_only=True, map_location="cpu")
-    except Exception as error:  # torch raises many kinds on a damaged or foreign file
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RunError(f"cannot read checkpoint '{path}': {reason}") from None
-    if not isinstance(state, dict) or state.get("format") != FORMAT:
-        raise RunError(f"'{path}' is not a checkpoint of this program ({FORMAT})")
-    return state
+# ---- Checkpoints ----
 
 
 def args_from_dict(data: dict[str, Any]) -> Args:
     """The arguments that a run was started with, from its checkpoint."""
     try:
-        nested = {"env": EnvConfig(**data["env"]), "net": NetConfig(**data["net"])}
-        return Args(**{**data, **nested})
+        return Args(**{**data, "env": EnvConfig(**data["env"]), "net": NetConfig(**data["net"])})
     except (TypeError, KeyError, ValueError) as error:
         raise RunError(f"the checkpoint's arguments do not fit this version: {error}") from None
 
@@ -612,15 +519,14 @@ def load_agent(path: str | Path) -> tuple[Agent, Args, dict[str, Any]]:
     path = Path(path)
     if path.is_dir():
         path = path / "best.pt" if (path / "best.pt").exists() else path / "last.pt"
-    state = load(path)
+    state = load_checkpoint(path, FORMAT)
     args = args_from_dict(state["args"])
     agent = Agent(args.net)
     try:
         agent.load_state_dict(state["agent"])
     except RuntimeError as error:
-        raise RunError(
-            f"the weights in '{path}' do not fit: {str(error).splitlines()[0]}"
-        ) from None
+        reason = str(error).splitlines()[0]
+        raise RunError(f"the weights in '{path}' do not fit: {reason}") from None
     return agent.eval(), args, state
 
 
@@ -629,7 +535,7 @@ def load_agent(path: str | Path) -> tuple[Agent, Args, dict[str, Any]]:
 
 def main(args: Args, argv: Sequence[str]) -> Path:
     """Train; returns the run's directory."""
-    resumed = load(Path(args.resume) / "last.pt") if args.resume else None
+    resumed = load_checkpoint(Path(args.resume) / "last.pt", FORMAT) if args.resume else None
     if resumed:
         args = replace(args_from_dict(resumed["args"]), resume=args.resume)
     torch.set_num_threads(1)
@@ -645,9 +551,12 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     )  # fmt: skip
     envs = SyncVectorEnv(args.num_envs, problems, args.env, choose=curriculum.choose)
     agent = Agent(args.net)
+    policy = as_policy(agent)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     replay = SuccessReplay(args.replay, args.replay_size)
-    policy = as_policy(agent)
+    curiosity = None
+    if args.curiosity != "none":
+        curiosity = CURIOSITY[args.curiosity](args.net.hidden, args.net.embed, args.learning_rate)
 
     name = f"{Path(args.dataset).stem}__{args.preset}__{args.seed}"
     run = Path(args.resume) if resumed else new_run(args.out, name)
@@ -655,48 +564,49 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         write_json(run / "args.json", asdict(args))
         texts = [str(problem.equation) for problem in problems]
         write_json(run / "provenance.json", provenance(argv, texts))
-    writer = SummaryWriter(str(run))
-    print(f"{run}: {len(problems)} equations, {len(validation)} for validation", flush=True)
+    writer, progress = SummaryWriter(str(run)), Progress()
+    progress.say(f"{run}: {len(problems)} equations, {len(validation)} for validation")
 
     global_step, first_iteration, best_score, spent_before = 0, 1, -1.0, 0.0
     observations, infos = envs.reset(seed=args.seed)
     indices = [info["index"] for info in infos]
-    episodes: list[list[tuple[Observation, int, float]]] = [[] for _ in envs.envs]
+    episodes: list[list[Step]] = [[] for _ in envs.envs]
     if resumed:
         agent.load_state_dict(resumed["agent"])
         optimizer.load_state_dict(resumed["optimizer"])
         curriculum.load_state_dict(resumed["curriculum"])
+        if curiosity:
+            curiosity.load_state_dict(resumed["curiosity"])
         rng.bit_generator.state = resumed["rng"]
         global_step, first_iteration = resumed["step"], resumed["iteration"] + 1
         best_score, spent_before = resumed["best_score"], resumed["seconds"]
+        replay.load_state_dict(resumed["replay"], envs.envs[0])
         indices = resumed["indices"]
-        restore(replay, resumed["replay"], envs.envs[0])
-        episodes = [
-            replayed(env, i, a) for env, i, a in zip(envs.envs, indices, resumed["actions"])
-        ]
+        episodes = [retrace(*begun) for begun in zip(envs.envs, indices, resumed["actions"])]
         observations = [env.observation for env in envs.envs]
 
-    stop = []
-    previous = [
-        signal.signal(s, lambda *_: stop.append(True)) for s in (signal.SIGINT, signal.SIGTERM)
-    ]
+    stop: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    handlers = [signal.signal(number, lambda got, _: stop.append(got)) for number in signals]
     gc.disable()  # its pauses cost more than the memory it would free between iterations
     started = time.perf_counter()
     shape = (args.num_steps, args.num_envs)
     for iteration in range(first_iteration, args.num_iterations + 1):
         clock = time.perf_counter()
-        progress = min(global_step / args.total_timesteps, 1.0)
-        learning_rate = args.learning_rate * (1 - 0.9 * progress if args.anneal_lr else 1.0)
-        ent_coef = args.ent_coef + (args.ent_coef_final - args.ent_coef) * progress
+        done = min(global_step / args.total_timesteps, 1.0)
+        learning_rate = args.learning_rate * (1 - 0.9 * done if args.anneal_lr else 1.0)
+        ent_coef = args.ent_coef + (args.ent_coef_final - args.ent_coef) * done
         optimizer.param_groups[0]["lr"] = learning_rate
-        log: dict[str, list[float]] = {}
+        log: dict[str, list[Any]] = defaultdict(list)
 
         # ---- Collect: num_steps transitions from every environment ----
         rollout: list[Observation] = []
+        successors: list[Observation] = []
         finals: list[tuple[int, int, Observation]] = []  # last states of truncated episodes
         actions = np.zeros(shape, dtype=np.int64)
         old_log_probs, values, rewards = torch.zeros(3, *shape)
         terminated, ended = torch.zeros(2, *shape, dtype=torch.bool)
+        env_seconds = 0.0
         for t in range(args.num_steps):
             with torch.no_grad():
                 out = evaluate(agent, observations)
@@ -704,32 +614,46 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             epsilon = np.where(solved_before, args.epsilon_solved, args.epsilon_unsolved)
             actions[t], log_prob = sample(out, epsilon, rng)
             old_log_probs[t], values[t] = torch.from_numpy(log_prob), out.value()
+            before = time.perf_counter()
             following, reward, term, trunc, infos = envs.step(actions[t].tolist())
+            env_seconds += time.perf_counter() - before
             rewards[t] = torch.from_numpy(reward)
             terminated[t] = torch.from_numpy(term)
             ended[t] = torch.from_numpy(term | trunc)
             rollout += observations
+            successors += [i.get("final_observation", o) for i, o in zip(infos, following)]
             for n, info in enumerate(infos):
                 action = int(actions[t, n])
+                taken = observations[n].actions[action]
+                log["actions/legal_count"].append(len(observations[n].actions))
+                log["actions/cov_rate"].append(taken.op == "cov")
+                if episodes[n]:
+                    seen, index, _ = episodes[n][-1]
+                    log["actions/repeat_rate"].append(taken == seen.actions[index])
                 episodes[n].append((observations[n], action, float(reward[n])))
-                push(log, "actions/legal_count", len(observations[n].actions))
-                push(log, "actions/cov_rate", observations[n].actions[action].op == "cov")
                 if not ended[t, n]:
                     continue
                 if trunc[n]:
                     finals.append((t, n, info["final_observation"]))
                 index, solved = indices[n], info["solved"]
                 curriculum.record(index, solved)
-                push(log, "charts/episodic_return", sum(step[2] for step in episodes[n]))
-                push(log, "charts/episodic_length", len(episodes[n]))
-                push(log, "solve/rate", solved)
-                push(log, f"solve/{problems[index].family}", solved)
+                log["charts/episodic_return"].append(sum(step[2] for step in episodes[n]))
+                log["charts/episodic_length"].append(len(episodes[n]))
+                log["solve/rate"].append(solved)
+                log[f"solve/{problems[index].family}"].append(solved)
                 if solved:
-                    replay.add(index, episodes[n], args.gamma)
+                    replay.add(index, episodes[n], args.gamma, iteration)
                 episodes[n] = []
                 indices[n] = info["next_index"]
             observations = following
         global_step += args.batch_size
+        if curiosity:
+            chosen_ops = [o.action_ops[a] for o, a in zip(rollout, actions.reshape(-1))]
+            transitions = rollout, torch.tensor(chosen_ops, dtype=torch.long), successors
+            bonus = curiosity.bonus(*transitions, ended)
+            rewards += args.curiosity_coef * bonus
+            log["curiosity/bonus"].append(bonus.mean())
+            curiosity.learn(*transitions, args.minibatch_size)
         collected = time.perf_counter()
 
         # ---- Advantages: GAE, bootstrapping through truncation ----
@@ -747,27 +671,21 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         # ---- Update: clipped PPO over shuffled minibatches ----
         flat_advantages, flat_old = advantages.reshape(-1), old_log_probs.reshape(-1)
         flat_values, flat_actions = values.reshape(-1), actions.reshape(-1)
-        memories, memory_weights = replay_pool(agent, replay, args.self_imitation)
+        memories = replay.memories()
+        weights = np.cumsum(replay_weights(agent, memories, args.self_imitation))
         ramp = min(len(replay.solved) / args.replay_ramp, 1.0) if args.replay_ramp else 1.0
         moved = False
         for _ in range(args.num_epochs):
             order = rng.permutation(args.batch_size)
             for start in range(0, args.batch_size, args.minibatch_size):
                 chosen = order[start : start + args.minibatch_size]
-                picked: list[Memory] = []
-                if memories:
-                    count = max(int(args.replay_share * len(chosen)), 1)
-                    picks = np.searchsorted(
-                        memory_weights, rng.random(count) * memory_weights[-1], "right"
-                    )
-                    picked = [memories[min(i, len(memories) - 1)] for i in picks]
-                states = [rollout[i] for i in chosen] + [m.observation for m in picked]
-                out = evaluate(agent, states)
-                new = out.log_prob(
-                    np.concatenate([flat_actions[chosen], [m.action for m in picked]]).astype(
-                        np.int64
-                    )
+                count = max(int(args.replay_share * len(chosen)), 1) if memories else 0
+                picked = [memories[i] for i in draw(weights, count, rng)]
+                out = evaluate(
+                    agent, [rollout[i] for i in chosen] + [m.observation for m in picked]
                 )
+                cloned = np.array([m.action for m in picked], dtype=np.int64)
+                new = out.log_prob(np.concatenate([flat_actions[chosen], cloned]))
                 advantage = flat_advantages[chosen]
                 if args.norm_adv:
                     advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
@@ -785,7 +703,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 if picked:
                     cloning = replay_loss(new[len(chosen) :])
                     loss = loss + args.replay_coef * ramp * cloning
-                    push(log, "losses/replay_loss", cloning.detach())
+                    log["losses/replay_loss"].append(cloning.detach())
 
                 optimizer.zero_grad()
                 loss.backward()
@@ -795,165 +713,121 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                     ("policy_loss", policy_loss), ("value_loss", critic_loss), ("entropy", entropy),
                     ("approx_kl", kl), ("clipfrac", clipped), ("grad_norm", norm),
                 ):  # fmt: skip
-                    push(log, f"losses/{tag}", value.detach())
+                    log[f"losses/{tag}"].append(value.detach())
                 moved = moved or (args.target_kl is not None and kl > args.target_kl)
             if moved:
                 break
         if args.replay == "fresh" and iteration % args.replay_refresh == 0:
             replay.refresh()
         if args.search_period and iteration % args.search_period == 0:
-            global_step += search_unsolved(policy, replay, problems, envs, args, rng)
+            global_step += search_unsolved(
+                replay, policy, envs.envs[0], count=args.search_equations, width=args.search_width,
+                gamma=args.gamma, rollout=iteration, rng=rng,
+            )  # fmt: skip
 
         # ---- Log: means over every minibatch of this iteration ----
         updated = time.perf_counter()
+        seconds = spent_before + updated - started
         spread = returns.var()
-        push(
-            log,
-            "losses/explained_variance",
-            1 - (returns - flat_values).var() / spread if spread else 0.0,
-        )
-        push(log, "solve/coverage", len(replay.solved) / len(problems))
-        push(log, "replay/size", len(memories))
-        push(log, "charts/learning_rate", learning_rate)
-        push(log, "charts/SPS", args.batch_size / (updated - clock))
-        push(log, "time/env", collected - clock)
-        push(log, "time/update", updated - collected)
+        unexplained = (returns - flat_values).var() / spread if spread else 1.0
+        log["losses/explained_variance"].append(1 - unexplained)
+        log["solve/coverage"].append(len(replay.solved) / len(problems))
+        log["replay/size"].append(len(memories))
+        if memories:
+            log["replay/age"].append(iteration - np.mean([memory.born for memory in memories]))
+        log["charts/learning_rate"].append(learning_rate)
+        log["charts/SPS"].append(args.batch_size / (updated - clock))
+        log["time/env"].append(env_seconds)
+        log["time/network"].append(collected - clock - env_seconds)
+        log["time/update"].append(updated - collected)
+        log["time/total"].append(seconds)
         for family, weight in zip(curriculum.classes, curriculum.class_weights()):
-            push(log, f"curriculum/{family}", weight)
-        means = {tag: float(np.mean([float(v) for v in values])) for tag, values in log.items()}
+            log[f"curriculum/{family}"].append(weight)
+        means = {tag: float(np.mean([float(v) for v in seen])) for tag, seen in log.items()}
         for tag, value in means.items():
             writer.add_scalar(tag, value, global_step)
+        line = training_line(
+            global_step, args.total_timesteps, seconds, means.get("solve/rate", 0.0),
+            means["solve/coverage"], means["losses/entropy"],
+        )  # fmt: skip
+        progress.show(line)
 
         # ---- Evaluate: validation split only; keep the best checkpoint ----
         last_one = iteration == args.num_iterations or bool(stop)
-        seconds = spent_before + time.perf_counter() - started
-
-        def state(iteration: int = iteration, seconds: float = seconds) -> dict[str, Any]:
-            return {
+        best = False
+        if last_one or crossed(global_step, args.batch_size, args.eval_period):
+            score = validate(policy, validation, args, envs.cache, writer, global_step)
+            progress.say(f"{line}  val {score:.3f}")
+            best = score >= best_score
+            best_score = max(score, best_score)
+        due = last_one or crossed(global_step, args.batch_size, args.checkpoint_period)
+        if best or due:
+            state = {
                 "format": FORMAT, "args": asdict(args), "agent": agent.state_dict(),
                 "optimizer": optimizer.state_dict(), "curriculum": curriculum.state_dict(),
                 "rng": rng.bit_generator.state, "step": global_step, "iteration": iteration,
                 "best_score": best_score, "seconds": seconds, "indices": list(indices),
                 "actions": [[step[1] for step in episode] for episode in episodes],
-                "replay": stored(replay),
+                "replay": replay.state_dict(),
+                "curiosity": curiosity.state_dict() if curiosity else None,
             }  # fmt: skip
-
-        if last_one or crossed(global_step, args.batch_size, args.eval_period):
-            found = greedy(policy, validation, args.env, envs.cache)
-            score = float(np.mean([solution.solved for solution in found])) if found else 0.0
-            writer.add_scalar("eval/val_greedy", score, global_step)
-            if args.eval_width:
-                wide = beam(policy, validation, args.env, envs.cache, width=args.eval_width,
-                            value_coef=0.0, complexity_coef=0.0)  # fmt: skip
-                share = float(np.mean([solution.solved for solution in wide]))
-                writer.add_scalar("eval/val_beam", share, global_step)
-            report(global_step, args.total_timesteps, seconds, means, score)
-            if score >= best_score:
-                best_score = score
-                save(run / "best.pt", state())
-        if last_one or crossed(global_step, args.batch_size, args.checkpoint_period):
-            save(run / "last.pt", state())
+            for wanted, path in ((best, run / "best.pt"), (due, run / "last.pt")):
+                if wanted:
+                    save_checkpoint(path, state)
         if iteration % 20 == 0:
             gc.collect()
         if stop:
-            print(f"interrupted: saved; continue with --resume {run}", flush=True)
+            progress.say(f"interrupted: saved; continue with --resume {run}")
             break
-    for number, handler in zip((signal.SIGINT, signal.SIGTERM), previous):
+    for number, handler in zip(signals, handlers):
         signal.signal(number, handler)
     gc.enable()
+    flat = {k: str(v) for k, v in (asdict(args) | asdict(args.env) | asdict(args.net)).items()}
+    writer.add_hparams(flat, {"hparam/val_greedy": best_score}, run_name=".")
     writer.close()
     return run
 
 
-def replayed(env: Env, index: int, actions: Sequence[int]) -> list[tuple[Observation, int, float]]:
-    """Bring `env` to where these actions lead, and give the steps on the way."""
-    env.reset(options={"index": index})
-    steps = []
-    for action in actions:
-        before = env.observation
-        _, reward, _, _, _ = env.step(action)
-        steps.append((before, action, float(np.float32(reward))))
-    return steps
+def validate(
+    policy: Policy, validation: Sequence[Problem], args: Args, cache: TransitionCache,
+    writer: SummaryWriter, step: int,
+) -> float:  # fmt: skip
+    """Share of the validation equations that greedy decoding solves, with a look at each family."""
+    found = greedy(policy, validation, args.env, cache)
+    solved: dict[str, list[bool]] = defaultdict(list)
+    traces: dict[str, str] = {}
+    for problem, solution in zip(validation, found):
+        solved[problem.family].append(solution.solved)
+        if solution.solved and problem.family not in traces:
+            traces[problem.family] = f"**{problem.family}**\n```\n{solution.trace().to_text()}\n```"
+    rates = {family: float(np.mean(flags)) for family, flags in sorted(solved.items())}
+    score = sum(map(sum, solved.values())) / max(len(found), 1)
+    writer.add_scalar("eval/val_greedy", score, step)
+    writer.add_text("eval/traces", "\n\n".join(traces.values()), step)
+    image = bar_image(rates, f"solved of each family, step {step:,}")
+    writer.add_image("eval/val_by_family", image, step, dataformats="HWC")
+    if args.eval_width:
+        wide = beam(policy, validation, args.env, cache, width=args.eval_width,
+                    value_coef=0.0, complexity_coef=0.0)  # fmt: skip
+        share = sum(solution.solved for solution in wide) / max(len(wide), 1)
+        writer.add_scalar("eval/val_beam", share, step)
+    return score
 
 
-def stored(replay: SuccessReplay) -> dict[str, Any]:
-    """The buffer as plain data: a step is told by its equation and the actions before it."""
-    steps = [(m.index, list(m.before), m.action, m.outcome) for m in replay.memories()]
-    return {"solved": sorted(replay.solved), "steps": steps}
-
-
-def restore(replay: SuccessReplay, data: dict[str, Any], env: Env) -> None:
-    """Fill the buffer from what `stored` gave, deriving the observations anew in `env`."""
-    replay.solved = set(data["solved"])
-    for index, before, action, outcome in data["steps"]:
-        replayed(env, index, before)
-        memory = Memory(env.observation, action, outcome, index, tuple(before))
-        if replay.kind == "shortest":
-            replay.solutions.setdefault(index, []).append(memory)
-        else:
-            replay.steps.append(memory)
-
-
-def search_unsolved(
-    policy, replay: SuccessReplay, problems: Sequence, envs: SyncVectorEnv, args: Args,
-    rng: np.random.Generator,
-) -> int:  # fmt: skip
-    """Beam search on some equations not solved yet; solutions go into the buffer.
-
-    Returns the environment transitions it took: they count as training steps.
-    """
-    unsolved = [i for i in range(len(problems)) if i not in replay.solved]
-    if not unsolved:
-        return 0
-    some = rng.choice(unsolved, min(args.search_equations, len(unsolved)), replace=False).tolist()
-    found = beam(
-        policy, [problems[i] for i in some], args.env, envs.cache,
-        width=args.search_width, value_coef=0.0, complexity_coef=0.0,
-    )  # fmt: skip
-    scratch = Env(envs.envs[0].equations, args.env, cache=envs.cache)
-    for index, solution in zip(some, found):
-        if solution.solved:
-            actions = [action for _, action, _, _ in solution.path]
-            replay.add(index, replayed(scratch, index, actions), args.gamma)
-    return sum(solution.transitions for solution in found)
-
-
-def push(log: dict[str, list], tag: str, value: Any) -> None:
-    log.setdefault(tag, []).append(value)
+@torch.no_grad()
+def replay_weights(agent: Agent, memories: Sequence[Memory], self_imitation: bool) -> np.ndarray:
+    """How likely each stored step is to be cloned, under the current values."""
+    if not self_imitation or not memories:
+        return np.ones(len(memories))
+    parts = [memories[start : start + 2048] for start in range(0, len(memories), 2048)]
+    values = [evaluate(agent, [m.observation for m in part]).value() for part in parts]
+    outcomes = np.array([memory.outcome for memory in memories])
+    return imitation_weights(outcomes, torch.cat(values).numpy())
 
 
 def crossed(step: int, stride: int, period: int) -> bool:
     """Whether a multiple of `period` lies in the last `stride` steps."""
     return step // period > (step - stride) // period
-
-
-def report(step: int, total: int, seconds: float, means: dict[str, float], score: float) -> None:
-    rate = step / max(seconds, 1e-9)
-    print(
-        f"step {step:>9,}  {rate:6.0f}/s  solved {means.get('solve/rate', 0.0):.2f}"
-        f"  coverage {means['solve/coverage']:.3f}  val {score:.3f}"
-        f"  entropy {means['losses/entropy']:.2f}  {(total - step) / rate / 60:5.1f} min left",
-        flush=True,
-    )
-
-
-@torch.no_grad()
-def replay_pool(
-    agent: Agent, replay: SuccessReplay, self_imitation: bool
-) -> tuple[list[Memory], np.ndarray]:
-    """The stored steps and the running sum of their weights under the current values."""
-    memories = replay.memories()
-    if not memories:
-        return memories, np.zeros(0)
-    weights = np.ones(len(memories))
-    if self_imitation:
-        values = []
-        for start in range(0, len(memories), 2048):
-            part = [memory.observation for memory in memories[start : start + 2048]]
-            values.append(evaluate(agent, part).value().numpy())
-        outcomes = np.array([memory.outcome for memory in memories])
-        weights = imitation_weights(outcomes, np.concatenate(values))
-    return memories, np.cumsum(weights)
 
 
 def run(argv: Sequence[str]) -> int:

@@ -1,6 +1,7 @@
 """Speed, measured against plain references in one run; ratios are printed as "47.1x".
 
 python -m abel.bench env     # the environment against an uncached SymPy environment
+python -m abel.bench train   # a short training, by parts; TreeMLP against the padded listing
 python -m abel.bench soak    # a million random steps: rate, slowest step, failures, memory
 """
 
@@ -13,16 +14,18 @@ import resource
 import signal
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import sympy
 from sympy import S, Symbol, default_sort_key, preorder_traversal
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from abel.actions import MAX_NODES
 from abel.datasets import DatasetError, load_dataset
-from abel.env import Env, EnvConfig
+from abel.env import Env, EnvConfig, SyncVectorEnv
 from abel.equation import Equation
 from abel.records import provenance, write_json
 
@@ -229,25 +232,87 @@ def bench_soak(args: argparse.Namespace) -> None:
         print(f"{len(times):9,} steps  {quantiles(times)}  {counts}", flush=True)
 
 
+def bench_train(args: argparse.Namespace) -> None:
+    """Where a short training spends its time, and TreeMLP against the paper's padded listing."""
+    import torch  # these sit above `abel`: only this command needs them
+
+    import train_ppo
+    from tests.padded import PaddedTreeMLP, pad
+
+    with tempfile.TemporaryDirectory() as out:
+        flags = ["--dataset", args.dataset, "--total-timesteps", str(args.train_steps)]
+        start = time.perf_counter()
+        run = train_ppo.main(train_ppo.parse_args([*flags, "--out", out]), flags)
+        seconds = time.perf_counter() - start
+        events = EventAccumulator(str(run))
+        events.Reload()
+        parts = {
+            name: sum(scalar.value for scalar in events.Scalars(f"time/{name}"))
+            for name in ("env", "network", "update")
+        }
+    rate = args.train_steps / seconds
+    shares = {name: part / seconds for name, part in parts.items()}
+    shares["rest"] = 1 - sum(shares.values())
+    print(f"end to end {rate:.0f} steps/s: "
+          + ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))  # fmt: skip
+
+    problems = load_dataset(args.dataset, "train")
+    envs = SyncVectorEnv(64, problems, EnvConfig(max_steps=MAX_STEPS))
+    states, _ = envs.reset(seed=0)
+    rng, seen = random.Random(0), []
+    while len(seen) < 2048:
+        seen += states
+        states = envs.step([rng.randrange(len(state.actions)) for state in states])[0]
+    encoder = train_ppo.TreeMLP(train_ppo.PRESETS["ppo-tree"]["net"])
+    padded = PaddedTreeMLP(encoder)
+    ratios = {}
+    for size in (64, 1024):
+        batches = [rng.sample(seen, size) for _ in range(args.turns * 1024 // size)]
+        inputs = [pad(batch) for batch in batches]  # the listing's users store them padded
+        spent = {"packed": 0.0, "padded": 0.0}
+        for batch, columns in zip(batches, inputs):
+            for name in spent:
+                start = time.perf_counter()
+                if name == "padded":
+                    vectors = padded(*columns)
+                else:
+                    distinct = list({id(state): state for state in batch}.values())
+                    vectors = encoder(train_ppo.collate(distinct, share=True))[1]
+                vectors.sum().backward()
+                spent[name] += time.perf_counter() - start
+        ratios[size] = spent["padded"] / spent["packed"]
+        print(f"TreeMLP, minibatch {size}: packed against padded {ratios[size]:.1f}x")
+    if args.json:
+        results = {
+            **provenance(sys.argv[1:], []), "steps": args.train_steps,
+            "seconds": round(seconds, 1), "steps_per_second": round(rate),
+            "shares": {name: round(share, 3) for name, share in shares.items()},
+            "packed_against_padded": {str(k): round(v, 1) for k, v in ratios.items()},
+            "threads": torch.get_num_threads(),
+        }  # fmt: skip
+        write_json(Path(args.json), results)
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m abel.bench", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("what", choices=["env", "soak"])
+    parser.add_argument("what", choices=["env", "train", "soak"])
     parser.add_argument("--dataset", default="open_small", help="equations to play on")
     parser.add_argument("--seeds", type=int, default=5, help="independent repetitions")
     parser.add_argument("--steps", type=int, default=4000, help="steps of ours a seed")
     parser.add_argument(
         "--plain-steps", type=int, default=120, help="steps of the reference a seed"
     )
+    parser.add_argument("--train-steps", type=int, default=100_000, help="steps of the training")
     parser.add_argument("--soak-steps", type=int, default=1_000_000, help="steps of the soak")
     parser.add_argument("--turns", type=int, default=4, help="times the two alternate a seed")
-    parser.add_argument("--json", help="file for the results of env")
+    parser.add_argument("--json", help="file for the results of env or train")
     args = parser.parse_args(argv)
     if min(args.seeds, args.steps, args.plain_steps, args.turns) < 1:
         parser.error("--seeds, --steps, --plain-steps and --turns must be positive")
     try:
-        (bench_env if args.what == "env" else bench_soak)(args)
+        {"env": bench_env, "train": bench_train, "soak": bench_soak}[args.what](args)
     except DatasetError as error:
         print(f"abel.bench: {error}", file=sys.stderr)
         return 2

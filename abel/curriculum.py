@@ -92,7 +92,7 @@ class Curriculum:
             members = np.arange(len(self.class_of))
         else:
             members = self.members[self.draw_class()]
-        return int(members[draw(self.equation_weights(members), self.rng)])
+        return int(members[draw(np.cumsum(self.equation_weights(members)), 1, self.rng)[0]])
 
     def record(self, index: int, solved: bool) -> None:
         """Note how an episode on equation `index` ended."""
@@ -117,7 +117,9 @@ class Curriculum:
         self.rng.bit_generator.state = state["rng"]
 
 
-def draw(weights: np.ndarray, rng: np.random.Generator) -> int:
-    """An index with probability proportional to its weight."""
-    total = np.cumsum(weights)
-    return int(np.searchsorted(total, rng.random() * total[-1], side="right"))
+def draw(cumulative: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Indices [count], with repetition, given the running sum of their weights."""
+    if not count:
+        return np.zeros(0, dtype=np.int64)
+    picks = np.searchsorted(cumulative, rng.random(count) * cumulative[-1], side="right")
+    return np.minimum(picks, len(cumulative) - 1)

@@ -61,6 +61,28 @@ def provenance(argv: Sequence[str], equations: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    import torch  # here, so that what has no checkpoints starts without it
+
+    write_atomically(path, lambda file: torch.save(state, file))
+
+
+def load_checkpoint(path: Path, kind: str) -> dict[str, Any]:
+    """A checkpoint's contents; weights and plain data only, never code. `kind` is its "format"."""
+    import torch
+
+    if not path.is_file():
+        raise RunError(f"no checkpoint at '{path}'")
+    try:
+        state = torch.load(path, weights_only=True, map_location="cpu")
+    except Exception as error:  # torch raises many kinds on a damaged or foreign file
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise RunError(f"cannot read checkpoint '{path}': {reason}") from None
+    if not isinstance(state, dict) or state.get("format") != kind:
+        raise RunError(f"'{path}' is not a checkpoint of this program ({kind})")
+    return state
+
+
 def write_json(path: Path, data: Any) -> None:
     write_atomically(path, lambda file: file.write(json.dumps(data, indent=2).encode()))
 

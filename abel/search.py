@@ -1,4 +1,4 @@
-"""Decoding a policy: greedy and beam search, many equations in lockstep.
+"""Decoding a policy (greedy, beam), and search without one (breadth first, A*).
 
 A policy is any function from observations to log-probabilities of their legal actions and to
 values; it is called once a depth for all equations together, so a network sees large batches.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush, nsmallest
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from abel.actions import CHANGES, settle
-from abel.cov import Transform, open_goals, unwind
+from abel.actions import CHANGES, Action, settle
+from abel.cov import Goal, Transform, open_goals, unwind
 from abel.env import EnvConfig, as_equation
 from abel.equation import Equation
 from abel.trace import Trace
@@ -21,23 +22,68 @@ from abel.transitions import Form, Observation, TransitionCache
 from abel.verify import Verdict
 
 Policy = Callable[[Sequence[Observation]], tuple[list[np.ndarray], np.ndarray]]
+MAX_FRONTIER = 100_000  # states that a search without a policy keeps waiting, about 3 kB each
+
+
+class Place(NamedTuple):
+    """Where an episode can stand: what `Env` keeps, as a value."""
+
+    form: Form
+    stack: tuple[Transform, ...] = ()
+    goals: tuple[Goal, ...] = ()
+    num_changes: int = 0
+
+    @property
+    def key(self) -> tuple[Form, tuple[Goal, ...]]:
+        """Equal for places with the same future, whatever led there."""
+        return self.form, self.goals
+
+
+def look(place: Place, config: EnvConfig, cache: TransitionCache) -> Observation:
+    changes_left = place.num_changes < config.cap
+    return cache.observe(place.form, changes_left, len(place.goals) < config.max_goals)
+
+
+def advance(
+    place: Place, action: Action, index: int, cache: TransitionCache
+) -> tuple[Place, Transform | None]:
+    """Where the legal action with this index leads, and the transform that it pushed."""
+    form, stack, goals, num_changes = place
+    form, transform = form.successors[index] or cache.successor(form, index)
+    if transform is not None:
+        stack += (transform,)
+        num_changes += action.op in CHANGES
+        goals += (transform,) * (action.op == "let")
+    if form.solved_form and goals:
+        form, stack = cache.reach_goal(form, stack)
+        transform, goals = stack[-1], open_goals(stack)
+    return Place(form, stack, goals, num_changes), transform
 
 
 class Node(NamedTuple):
     """A partial solution: where it stands and how it got there."""
 
-    form: Form
+    place: Place
     observation: Observation
-    stack: tuple[Transform, ...]
-    num_cov: int
     log_prob: float  # of all actions so far
     path: tuple[tuple, ...]  # (observation, action index, form after, transform) of each step
-    seen: frozenset  # states (form, open goals) on the way, this one included
+    seen: frozenset  # keys of the places on the way, this one included
+
+    @property
+    def form(self) -> Form:
+        return self.place.form
+
+
+# Changes a policy's log-probabilities in a node, to take a decision out of its hands.
+Steer = Callable[[Node, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What a search found for one equation; `path` is empty where it found nothing."""
+    """What a search found for one equation.
+
+    `path` leads to the root; where a beam found none, it is its most probable path at the end.
+    """
 
     equation: Equation
     solved: bool
@@ -52,10 +98,19 @@ class Solution:
 
 
 def greedy(
-    policy: Policy, problems: Sequence[Any], config: EnvConfig, cache: TransitionCache
+    policy: Policy,
+    problems: Sequence[Any],
+    config: EnvConfig,
+    cache: TransitionCache,
+    *,
+    loops: bool = False,
+    steer: Steer | None = None,
 ) -> list[Solution]:
     """The most probable action in every state: a beam of width 1."""
-    return beam(policy, problems, config, cache, width=1, value_coef=0, complexity_coef=0)
+    return beam(
+        policy, problems, config, cache,
+        width=1, value_coef=0, complexity_coef=0, loops=loops, steer=steer,
+    )  # fmt: skip
 
 
 def beam(
@@ -67,24 +122,25 @@ def beam(
     width: int,
     value_coef: float,
     complexity_coef: float,
+    loops: bool = False,
+    steer: Steer | None = None,
 ) -> list[Solution]:
-    """Keep the `width` best partial solutions of every equation, deduplicated by the form reached.
+    """Keep the `width` best partial solutions of every equation, deduplicated by the place reached.
 
     The score of a path is the paper's: sum of log pi(a_t | s_t) + value_coef * V(s_T)
-    - complexity_coef * C(s_T).
+    - complexity_coef * C(s_T). A step back to a place that the path has seen is passed over,
+    so is one that changes nothing; the paper's decoders take them, and so does `loops`.
     """
     equations = [as_equation(problem) for problem in problems]
     solutions: dict[int, Solution] = {}
     spent = [0] * len(equations)
+    reached: list[tuple[tuple, ...]] = [()] * len(equations)
     beams: dict[int, list[Node]] = {}
     for i, equation in enumerate(equations):
-        form = cache.form(*settle(equation.lhs, equation.rhs))
-        observation = cache.observe(form, config.cap > 0, config.max_goals > 0)
-        beams[i] = (
-            [Node(form, observation, (), 0, 0.0, (), frozenset([(form, ())]))]
-            if observation.actions
-            else []
-        )
+        place = Place(cache.form(*settle(equation.lhs, equation.rhs)))
+        observation = look(place, config, cache)
+        first = Node(place, observation, 0.0, (), frozenset([place.key]))
+        beams[i] = [first] if observation.actions else []
     for _ in range(config.max_steps):
         beams = {i: nodes for i, nodes in beams.items() if nodes and i not in solutions}
         if not beams:
@@ -95,12 +151,15 @@ def beam(
         for i, nodes in beams.items():
             ahead = log_probs[start : start + len(nodes)]
             start += len(nodes)
+            if steer is not None:
+                ahead = [steer(node, each) for node, each in zip(nodes, ahead)]
             limit = None if value_coef or complexity_coef else width
-            found = expand(nodes, ahead, config, cache, limit)
-            spent[i] += len(found)
+            found, tried = expand(nodes, ahead, config, cache, limit, loops)
+            spent[i] += tried
+            reached[i] = found[0].path if found else reached[i]
             for node in found:
                 if node.form.solved_form:
-                    root = unwind(node.stack, node.form.rhs)
+                    root = unwind(node.place.stack, node.form.rhs)
                     verdict = cache.verdict(equations[i], root)
                     if verdict:
                         solutions[i] = Solution(
@@ -110,7 +169,7 @@ def beam(
             successors[i] = found
         beams = best(successors, policy, width, value_coef, complexity_coef)
     return [
-        solutions.get(i, Solution(equation, False, None, None, (), spent[i]))
+        solutions.get(i, Solution(equation, False, None, None, reached[i], spent[i]))
         for i, equation in enumerate(equations)
     ]
 
@@ -121,36 +180,30 @@ def expand(
     config: EnvConfig,
     cache: TransitionCache,
     limit: int | None,
-) -> list[Node]:
-    """Successors with distinct states, most probable first; all of them, or as many as `limit`.
-
-    A state on the way to a node is none of its successors: decoding never goes in circles, and
-    steps that change nothing are passed over.
+    loops: bool,
+) -> tuple[list[Node], int]:
+    """Successors at distinct places, most probable first, all of them or as many as `limit`; and
+    the number of actions tried.
     """
     totals = np.concatenate([node.log_prob + ahead for node, ahead in zip(nodes, log_probs)])
     owner = np.repeat(np.arange(len(nodes)), [len(ahead) for ahead in log_probs])
     action = np.concatenate([np.arange(len(ahead)) for ahead in log_probs])
     found: dict[tuple, Node] = {}
+    tried = 0
     for k in np.argsort(-totals, kind="stable"):
         if not np.isfinite(totals[k]) or (limit is not None and len(found) >= limit):
             break
         node, index = nodes[owner[k]], int(action[k])
-        form, transform = node.form.successors[index] or cache.successor(node.form, index)
-        num_cov = node.num_cov + (
-            transform is not None and node.observation.actions[index].op in CHANGES
-        )
-        stack = node.stack if transform is None else (*node.stack, transform)
-        if form.solved_form and open_goals(stack):
-            form, stack = cache.reach_goal(form, stack)
-            transform = stack[-1]
-        state = form, open_goals(stack)
-        if state in found or state in node.seen:
+        taken = node.observation.actions[index]
+        place, transform = advance(node.place, taken, index, cache)
+        tried += 1
+        if place.key in found or (place.key in node.seen and not loops):
             continue
-        observation = cache.observe(form, num_cov < config.cap, len(state[1]) < config.max_goals)
-        path = (*node.path, (node.observation, index, form, transform))
-        seen = node.seen | {state}
-        found[state] = Node(form, observation, stack, num_cov, float(totals[k]), path, seen)
-    return list(found.values())
+        path = (*node.path, (node.observation, index, place.form, transform))
+        observation = look(place, config, cache)
+        seen = node.seen | {place.key}
+        found[place.key] = Node(place, observation, float(totals[k]), path, seen)
+    return list(found.values()), tried
 
 
 def best(
@@ -174,3 +227,74 @@ def best(
         i: sorted((n for n in nodes if id(n) in score), key=lambda n: -score[id(n)])[:width]
         for i, nodes in successors.items()
     }
+
+
+# ---- Without a policy ----
+
+
+def search(
+    problem: Any,
+    config: EnvConfig,
+    cache: TransitionCache,
+    *,
+    budget: int,
+    weight: float,
+    tick: Callable[[int], None] = lambda expansions: None,
+) -> Solution:
+    """Expand states by depth + weight * C until a root is proved or `budget` states are expanded.
+
+    Weight 0 is breadth first; otherwise it is A* with the complexity as its guess of the steps
+    that are left. A state waits as its two sides and the way to it, so that the cache may forget
+    it; past MAX_FRONTIER waiting states the worse half is dropped.
+    """
+    equation = as_equation(problem)
+    start = settle(equation.lhs, equation.rhs)
+    seen = {(*start, ())}
+    # (priority, number, sides and open goals, stack, changes, depth, actions as nested pairs)
+    frontier: list[tuple] = [(0.0, 0, (*start, ()), (), 0, 0, None)]
+    expansions = transitions = 0
+    while frontier and expansions < budget:
+        _, _, (lhs, rhs, goals), stack, num_changes, depth, history = heappop(frontier)
+        place = Place(cache.form(lhs, rhs), stack, goals, num_changes)
+        expansions += 1
+        tick(expansions)
+        for index, action in enumerate(look(place, config, cache).actions):
+            after, _ = advance(place, action, index, cache)
+            transitions += 1
+            key = (after.form.lhs, after.form.rhs, after.goals)
+            if key in seen:
+                continue
+            seen.add(key)
+            actions = (history, action)
+            if after.form.solved_form:
+                root = unwind(after.stack, after.form.rhs)
+                verdict = cache.verdict(equation, root)
+                if verdict:
+                    path = retrace(start, actions, config, cache)
+                    return Solution(equation, True, root, verdict, path, transitions)
+            if depth + 1 < config.max_steps:
+                priority = depth + 1 + weight * after.form.complexity
+                entry = (key, after.stack, after.num_changes, depth + 1, actions)
+                heappush(frontier, (priority, transitions, *entry))
+        if len(frontier) > MAX_FRONTIER:
+            kept = nsmallest(MAX_FRONTIER // 2, frontier)  # sorted, so it is a heap
+            seen -= {entry[2] for entry in frontier} - {entry[2] for entry in kept}
+            frontier = kept
+    return Solution(equation, False, None, None, (), transitions)
+
+
+def retrace(
+    sides: tuple, history: tuple | None, config: EnvConfig, cache: TransitionCache
+) -> tuple[tuple, ...]:
+    """The path of a `Solution` from the actions taken, given as nested pairs, last outermost."""
+    actions: list[Action] = []
+    while history is not None:
+        history, action = history
+        actions.append(action)
+    place, path = Place(cache.form(*sides)), []
+    for action in reversed(actions):
+        observation = look(place, config, cache)
+        index = observation.actions.index(action)
+        place, transform = advance(place, action, index, cache)
+        path.append((observation, index, place.form, transform))
+    return tuple(path)

@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
-from train_ppo import gae, imitation_weights, ppo_loss, replay_loss, value_loss
+from abel.replay import imitation_weights
+from train_ppo import gae, ppo_loss, replay_loss, value_loss
 
 
 def loss_of(ratio: float, advantage: float) -> tuple[float, float]:
@@ -89,8 +91,6 @@ def test_replay_loss_is_the_mean_negative_log_likelihood():
 
 
 def test_self_imitation_draws_what_turned_out_better():
-    import numpy as np
-
     outcomes, values = np.array([1.0, 1.0, 0.2]), np.array([0.0, 0.5, 0.9])
     assert imitation_weights(outcomes, values).tolist() == [1.0, 0.25, 0.0]
     assert imitation_weights(values, values).tolist() == [1.0, 1.0, 1.0]

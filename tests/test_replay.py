@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from abel import Env
-from train_ppo import Agent, NetConfig, SuccessReplay, evaluate, restore, sample, stored
+from abel.replay import SuccessReplay
+from train_ppo import Agent, NetConfig, evaluate, sample
 
 
 def episode(*steps: str):
@@ -27,21 +28,21 @@ SHORT = ["sub b", "div a"]
 def test_the_shortest_solution_of_an_equation_is_kept():
     replay = SuccessReplay("shortest", 100)
     for steps, kept in ((LONG, 4), (SHORT, 2), (LONG, 2)):
-        replay.add(7, episode(*steps), 0.99)
+        replay.add(7, episode(*steps), 0.99, 1)
         assert len(replay.memories()) == kept
     assert replay.solved == {7}
 
 
 def test_steps_that_change_nothing_are_dropped():
     replay = SuccessReplay("shortest", 100)
-    replay.add(0, episode("cov", "sub b", "cov", "div a"), 0.99)
+    replay.add(0, episode("cov", "sub b", "cov", "div a"), 0.99, 1)
     assert [str(m.observation.actions[m.action]) for m in replay.memories()] == ["sub b", "div a"]
 
 
 def test_outcomes_are_discounted_returns():
     replay = SuccessReplay("flat", 100)
     steps = [(f"state {i}", i, reward) for i, reward in enumerate((1.0, 0.0, 2.0))]
-    replay.add(0, steps, 0.5)
+    replay.add(0, steps, 0.5, 1)
     assert [m.outcome for m in replay.memories()] == [1.5, 1.0, 2.0]
     assert [m.before for m in replay.memories()] == [(), (0,), (0, 1)]
 
@@ -49,7 +50,7 @@ def test_outcomes_are_discounted_returns():
 def test_flat_replay_is_bounded_and_fresh_replay_drops_its_older_half():
     replay = SuccessReplay("fresh", 5)
     for _ in range(3):
-        replay.add(0, episode(*SHORT), 0.99)
+        replay.add(0, episode(*SHORT), 0.99, 1)
     assert len(replay.memories()) == 5
     newest = replay.memories()[-3:]
     replay.refresh()
@@ -58,7 +59,7 @@ def test_flat_replay_is_bounded_and_fresh_replay_drops_its_older_half():
 
 def test_no_replay_still_counts_coverage():
     replay = SuccessReplay("none", 5)
-    replay.add(3, episode(*SHORT), 0.99)
+    replay.add(3, episode(*SHORT), 0.99, 1)
     assert replay.solved == {3} and not replay.memories()
 
 
@@ -66,8 +67,8 @@ def test_no_replay_still_counts_coverage():
 def test_a_buffer_survives_being_stored(kind):
     env = Env(["a*x + b"])
     replay, again = SuccessReplay(kind, 100), SuccessReplay(kind, 100)
-    replay.add(0, episode(*SHORT), 0.99)
-    restore(again, stored(replay), env)
+    replay.add(0, episode(*SHORT), 0.99, 1)
+    again.load_state_dict(replay.state_dict(), env)
     assert again.solved == replay.solved
     for ours, theirs in zip(again.memories(), replay.memories(), strict=True):
         assert ours[1:] == theirs[1:]
@@ -90,3 +91,13 @@ def test_behaviour_mixes_policy_and_uniform_over_operations():
         seen = np.bincount(actions, minlength=len(expected)) / 4000
         assert np.abs(seen - expected).max() < 0.03
         assert np.allclose(np.exp(log_probs), expected[actions], atol=1e-5)
+
+
+def test_exploration_never_takes_what_the_index_head_masks():
+    env = Env(["a*x^2 + b*x + c = 0"])
+    observation, _ = env.reset()
+    agent = Agent(NetConfig(hidden=8, head="index", cap=5))
+    with torch.no_grad():
+        out = evaluate(agent, [observation] * 500)
+    actions, log_probs = sample(out, np.full(500, 0.9), np.random.default_rng(0))
+    assert actions.max() == 4 and np.isfinite(log_probs).all()

@@ -1,10 +1,11 @@
-"""Greedy and beam search over scripted policies."""
+"""Greedy, beam, breadth-first and A* search; policies are scripted."""
 
 import numpy as np
 import pytest
 
 from abel import Env, EnvConfig, Trace
-from abel.search import beam, greedy
+from abel import search as search_module
+from abel.search import Node, Place, beam, best, greedy, search
 from abel.textbook import proposals
 
 TEXTS = ["a*x + b", "c*(a*x + b) + d", "a*x^2 + b*x + c", "sqrt(x) + 1", "e + (a*x + b)/(c*x + d)"]
@@ -74,7 +75,80 @@ def test_unsolvable_equations_come_back_unsolved():
     (solution,) = beam(
         textbook_policy, equations, config, cache, width=20, value_coef=0, complexity_coef=0
     )
-    assert not solution.solved and solution.path == () and solution.verdict is None
+    assert not solution.solved and solution.root is None and solution.verdict is None
+    assert len(solution.path) == 3  # its most probable path, for those who ask why
+
+
+def test_greedy_is_what_the_environment_does_with_the_most_probable_action():
+    """Against episodes played in `Env`, not against the beam that greedy is made of."""
+    equations, config, cache = setup(TEXTS[:3], max_steps=6)
+    policy = scripted({"add -b": "div a", "sub b": "sub b", "expand": "expand"})
+    env = Env(equations, config, cache=cache)
+    for index, solution in enumerate(greedy(policy, equations, config, cache)):
+        observation, _ = env.reset(options={"index": index})
+        chosen = []
+        while not env.ended:
+            chosen.append(int(np.argmax(policy([observation])[0][0])))
+            observation, *_ = env.step(chosen[-1])
+        assert [step[1] for step in solution.path] == chosen
+        assert solution.solved == env.solved and solution.transitions == len(chosen)
+
+
+def test_coefficients_of_zero_are_the_plain_beam():
+    """Against a plain beam written out: rank all steps by probability, drop forms seen, cut."""
+    equations, config, cache = setup(["a*x + b"], max_steps=3)
+    policy, width = scripted({"add -b": "div a", "sub b": "sub b"}), 3
+    (solution,) = beam(
+        policy, equations, config, cache, width=width, value_coef=0, complexity_coef=0
+    )
+    kept = [(0.0, cache.form(equations[0].lhs, equations[0].rhs), ())]
+    for _ in range(2):
+        steps = [
+            (total + ahead[a], cache.successor(form, a)[0], (*path, a))
+            for total, form, path in kept
+            for ahead in policy([cache.observe(form, True)])[0]
+            for a in range(len(ahead))
+        ]
+        distinct = {}
+        for step in sorted(steps, key=lambda step: -step[0]):
+            distinct.setdefault(step[1], step)
+        kept = list(distinct.values())[:width]
+    expected = next(path for _, form, path in kept if form.solved_form)
+    assert solution.solved and tuple(step[1] for step in solution.path) == expected
+
+
+def test_the_score_is_the_papers():
+    """-1 + 2*0.5 - 0.1*9 = -0.9 is beaten by -1.5 + 2*1 - 0.1*7 = -0.2."""
+    _, config, cache = setup(["a*x + b"])
+    nodes = []
+    for text, log_prob in (("a*x + b", -1.0), ("a*x = b", -1.5)):
+        equation = Env([text]).equations[0]
+        form = cache.form(equation.lhs, equation.rhs)
+        place = Place(form)
+        nodes.append(Node(place, cache.observe(form, True), log_prob, (), frozenset()))
+    assert [node.form.complexity for node in nodes] == [9, 6]
+
+    def policy(observations):
+        return [], np.array([0.5, 1.0])
+
+    assert best({0: nodes}, policy, 1, 0.0, 0.0)[0] == [nodes[0]]
+    assert best({0: nodes}, policy, 1, 2.0, 0.1)[0] == [nodes[1]]
+    assert best({0: nodes}, policy, 1, 0.9, 0.0)[0] == [nodes[0]]  # -0.55 against -0.6
+    assert best({0: nodes}, policy, 1, 1.1, 0.0)[0] == [nodes[1]]  # -0.45 against -0.4
+
+
+def test_a_steer_takes_an_action_away():
+    equations, config, cache = setup(["a*x + b"], max_steps=3)
+    policy = scripted({"add -b": "div a", "sub b": "sub b"})
+
+    def never_divide(node, log_probs):
+        ops = [action.op for action in node.observation.actions]
+        return np.where(np.array(ops) == "div", -np.inf, log_probs)
+
+    (free,) = greedy(policy, equations, config, cache)
+    (steered,) = greedy(policy, equations, config, cache, steer=never_divide)
+    assert free.solved and not steered.solved
+    assert all(o.actions[a].op != "div" for o, a, *_ in steered.path)
 
 
 def test_complexity_steers_the_beam():
@@ -144,3 +218,56 @@ def test_proposals_of_the_textbook_are_a_policy(text):
         return log_probs, np.zeros(len(observations))
 
     assert greedy(policy, equations, config, cache)[0].solved
+
+
+# ---- Without a policy ----
+
+
+def test_breadth_first_finds_a_shortest_solution():
+    equations, config, cache = setup(["a*x + b"])
+    solution = search(equations[0], config, cache, budget=1000, weight=0)
+    assert solution.solved and str(solution.root) == "-b/a" and len(solution.path) == 2
+    assert Trace.from_json(solution.trace().to_json()).replay()
+
+
+def test_a_star_needs_fewer_transitions_than_breadth_first():
+    equations, config, cache = setup(["a*x + b"])
+    wide, guided = (
+        search(equations[0], config, cache, budget=60, weight=weight) for weight in (0, 1)
+    )
+    assert wide.solved and guided.solved and guided.transitions < wide.transitions
+
+
+def test_a_search_through_changes_of_variables_is_unwound_and_proved():
+    equations, config, cache = setup(["x^2 + 2*x + b"], terms="blocks")
+    solution = search(equations[0], config, cache, budget=60, weight=1)
+    assert solution.solved
+    assert "cov" in [observation.actions[a].op for observation, a, *_ in solution.path]
+    assert Trace.from_json(solution.trace().to_json()).replay()
+
+
+def test_the_budget_counts_expanded_states():
+    equations, config, cache = setup(["sqrt(x) + 1"])
+    ticks = []
+    solution = search(equations[0], config, cache, budget=7, weight=0, tick=ticks.append)
+    assert not solution.solved and solution.path == () and ticks == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_depth_is_limited_as_an_episode_is():
+    equations, config, cache = setup(["a*x + b"], max_steps=1)
+    assert not search(equations[0], config, cache, budget=1000, weight=0).solved
+
+
+def test_a_full_frontier_keeps_the_best(monkeypatch):
+    monkeypatch.setattr(search_module, "MAX_FRONTIER", 8)
+    equations, config, cache = setup(["(x + a)/b + 2"], terms="blocks")
+    assert search(equations[0], config, cache, budget=60, weight=1).solved
+
+
+def test_a_tiny_cache_changes_nothing():
+    equations, config, _ = setup(["(x + a)/b + 2"], terms="blocks")
+    small = EnvConfig(terms="blocks", cache_size=20)
+    one, two = (
+        search(equations[0], c, c.new_cache(), budget=60, weight=1) for c in (config, small)
+    )
+    assert (one.root, one.transitions) == (two.root, two.transitions)

@@ -8,49 +8,19 @@ import torch
 from torch import nn
 
 from abel import Env, EnvConfig
+from tests.padded import PaddedTreeMLP, pad
 from train_ppo import Agent, NetConfig, TreeMLP, collate, evaluate
 
 TEXTS = [
     "a*x + b", "e + (a*x + b)/(c*x + d)", "sin(a*x) + log(x)^2 = b", "a*x^2 + b*x + c",
     "x = a", "exp(x)*(x + a*(x + b))",
 ]  # fmt: skip
-PAPER = NetConfig(hidden=16, embed=8, style="paper")
+PAPER = NetConfig(hidden=16, embed=8, encoder="paper")
 
 
 def observations(constants: str = "raw") -> list:
     env = Env(TEXTS, EnvConfig(constants=constants))
     return [env.reset(options={"index": i})[0] for i in range(len(TEXTS))]
-
-
-def padded_reference(encoder: TreeMLP, states: list, direction: str) -> torch.Tensor:
-    """The paper's listing: padded nodes and edges, masks, index_add, masked pooling."""
-    size, width = max(len(s.tokens) for s in states), encoder.net.hidden
-    node_ids = torch.zeros(len(states), size, dtype=torch.long)
-    node_mask = torch.zeros(len(states), size, dtype=torch.bool)
-    edges = torch.zeros(len(states), 2, size, dtype=torch.long)
-    edge_mask = torch.zeros(len(states), size, dtype=torch.bool)
-    for b, state in enumerate(states):
-        count = len(state.tokens)
-        node_ids[b, :count] = torch.from_numpy(state.tokens.astype(np.int64))
-        node_mask[b, :count] = True
-        edges[b, 0, 1:count] = torch.arange(1, count)
-        edges[b, 1, 1:count] = torch.from_numpy(state.parents[1:].astype(np.int64))
-        edge_mask[b, 1:count] = True
-    embedded = encoder.project(encoder.embed(node_ids))  # [B, N, H]
-    h = embedded
-    for _ in range(encoder.net.rounds):
-        flat = h.reshape(-1, width)
-        offset = torch.arange(len(states))[:, None] * size
-        source = (edges[:, 0] + offset)[edge_mask]
-        target = (edges[:, 1] + offset)[edge_mask]
-        total = torch.zeros_like(flat).index_add(0, target, flat[source])
-        h = encoder.update(torch.cat([embedded, total.reshape(h.shape)], -1))
-        h = h * node_mask[..., None]
-    if direction == "mean":
-        pooled = h.sum(1) / node_mask.sum(1, keepdim=True)
-    else:
-        pooled = h.masked_fill(~node_mask[..., None], torch.finfo(h.dtype).min).max(1).values
-    return encoder.out(pooled)
 
 
 def gradients(module: nn.Module, output: torch.Tensor) -> list[torch.Tensor]:
@@ -65,17 +35,17 @@ def test_packed_equals_padded(pool, share):
     encoder = TreeMLP(replace(PAPER, pool=pool))
     states = observations()
     packed = encoder(collate(states, share))[1]
-    reference = padded_reference(encoder, states, pool)
+    reference = PaddedTreeMLP(encoder)(*pad(states))
     assert torch.allclose(packed, reference, atol=1e-5)
     for ours, theirs in zip(gradients(encoder, packed), gradients(encoder, reference)):
         assert torch.allclose(ours, theirs, atol=1e-5)
 
 
 @pytest.mark.parametrize("head", ["pointer", "index"])
-@pytest.mark.parametrize("style", ["residual", "paper"])
-def test_equal_subtrees_computed_once_change_nothing(style, head):
+@pytest.mark.parametrize("encoder", ["tree", "paper"])
+def test_equal_subtrees_computed_once_change_nothing(encoder, head):
     torch.manual_seed(0)
-    agent = Agent(NetConfig(hidden=16, style=style, head=head))
+    agent = Agent(NetConfig(hidden=16, encoder=encoder, head=head))
     states = observations("blocks")
     shared, plain = collate(states, True), collate(states, False)
     assert len(shared.tokens) < len(plain.tokens)
@@ -121,7 +91,7 @@ def test_the_index_head_masks_what_is_past_its_cap():
 def test_sum_aggregation_counts_children():
     """No degree normalisation: a sum of three differs from a sum of two of the same kind."""
     env = Env(["sin(x) + sin(x + a) = b", "sin(x) + sin(x + a) + sin(a*x) = b"])
-    agent = Agent(NetConfig(hidden=16, style="paper"))
+    agent = Agent(NetConfig(hidden=16, encoder="paper"))
     states = [env.reset(options={"index": i})[0] for i in range(2)]
     nodes, _ = agent.encoder(collate(states, False))
     assert not torch.allclose(nodes[1], nodes[len(states[0].tokens) + 1])

@@ -1,0 +1,63 @@
+"""Observations packed side by side for a network: no padding, and equal subtrees only once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from abel.transitions import Observation
+
+
+class Batch(NamedTuple):
+    """Token trees and action sets of B states, as int64 arrays (tensors in the learner).
+
+    The U distinct nodes carry the computation; `node` says which of them each of the M nodes of
+    all trees is.
+    """
+
+    tokens: Any  # [U]
+    roles: Any  # [U]
+    child: Any  # [E] edges between distinct nodes
+    parent: Any  # [E]
+    node: Any  # [M]
+    graph: Any  # [M] tree of each node
+    root: Any  # [B] distinct node of each tree's root
+    left: Any  # [B] and of its left side
+    num_nodes: Any  # [B]
+    action_op: Any  # [A] of the legal actions of all states
+    action_node: Any  # [A] distinct node of the term
+    action_graph: Any  # [A]
+    action_rank: Any  # [A] position in the state's own list
+    offsets: Any  # [B + 1] where each state's actions begin
+
+
+def pack(observations: Sequence[Observation], share: bool) -> Batch:
+    """Pack observations; with `share`, equal subtrees of the batch become one node."""
+    sizes = np.array([len(o.tokens) for o in observations])
+    starts = np.cumsum(sizes) - sizes
+    parents = np.concatenate([o.parents for o in observations]).astype(np.int64)
+    edges = np.flatnonzero(parents >= 0)  # every node but the roots
+    parents += np.repeat(starts, sizes)
+    tokens = np.concatenate([o.tokens for o in observations])
+    roles = np.concatenate([o.roles for o in observations])
+    if share:
+        subtrees = np.concatenate([o.subtrees for o in observations])
+        _, first, node = np.unique(subtrees, return_index=True, return_inverse=True)
+        # A merged parent gets the messages of one of its copies only.
+        edges = edges[first[node[parents[edges]]] == parents[edges]]
+    else:
+        first = node = np.arange(len(tokens))
+    counts = np.array([len(o.action_ops) for o in observations])
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    graph = np.repeat(np.arange(len(observations)), counts)
+    terms = np.concatenate([o.action_nodes for o in observations]) + starts[graph]
+    columns = (
+        tokens[first], roles[first], node[edges], node[parents[edges]], node,
+        np.repeat(np.arange(len(observations)), sizes), node[starts],
+        node[starts + 1],  # preorder: the left side follows the root
+        sizes, np.concatenate([o.action_ops for o in observations]), node[terms], graph,
+        np.arange(len(graph)) - offsets[graph], offsets,
+    )  # fmt: skip
+    return Batch(*(column.astype(np.int64) for column in columns))

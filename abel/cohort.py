@@ -1,0 +1,300 @@
+"""A table of runs from one file: every cell is trained with every seed, evaluated and collected.
+
+    python -m abel.cohort runs/cohorts/open_small.toml               # as many processes as cores
+    python -m abel.cohort FILE.toml --engine ray --address auto      # on a Ray cluster
+
+A cohort file names its cells by the flags that they give to `train_ppo.py`:
+
+    about = "one line on what the table shows"
+    seeds = [1, 2, 3]
+    flags = "--dataset open_small"         # for every cell
+    splits = ["test"]                      # evaluated with the best checkpoint by validation
+    decoders = ["greedy"]
+
+    [cells]
+    default = ""
+    "no replay" = "--replay none"
+
+Finished seeds are skipped, interrupted ones go on from their last checkpoint, and one that fails is
+reported at the end. Results: one JSON file beside a Markdown table. With Ray, every machine needs
+this project and `--out` at the same path.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import tyro
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from abel.progress import Progress
+from abel.records import provenance, write_atomically, write_json
+from abel.stats import escape_rate, iqm, wilson
+
+PROJECT = Path(__file__).resolve().parent.parent
+LEVELS = (0.67, 0.79, 0.95, 0.99)  # of greedy validation accuracy: when was each first reached
+
+
+class CohortError(ValueError):
+    """A cohort file that cannot be used: where, and why."""
+
+
+@dataclass(frozen=True)
+class CohortArgs:
+    """Train, evaluate and collect every cell of a cohort file."""
+
+    file: tyro.conf.Positional[str]
+    """the cohort file, in TOML"""
+    out: str = "runs/cohorts"
+    """directory of the cells' runs"""
+    results: str = "runs/results"
+    """directory for the table"""
+    jobs: int = os.cpu_count() or 1
+    """cells trained side by side by the local engine"""
+    engine: Literal["local", "ray"] = "local"
+    """processes on this machine, or tasks of a Ray cluster"""
+    address: str | None = None
+    """address of the Ray cluster; none starts one here"""
+
+    def __post_init__(self) -> None:
+        if self.jobs < 1:
+            raise ValueError("--jobs must be at least 1")
+
+
+class Cohort(NamedTuple):
+    about: str
+    seeds: list[int]
+    flags: str
+    splits: list[str]
+    decoders: list[str]
+    cells: dict[str, str]
+
+
+class Job(NamedTuple):
+    """One cell with one seed, in a directory of its own."""
+
+    cell: str
+    seed: int
+    flags: list[str]
+    splits: list[str]
+    decoders: list[str]
+    directory: str
+
+
+def read_cohort(path: Path) -> Cohort:
+    try:
+        data = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise CohortError(f"cannot read '{path}': {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CohortError(f"'{path}' is not TOML: {error}") from None
+    unknown = sorted(set(data) - set(Cohort._fields))
+    if unknown:
+        known = ", ".join(Cohort._fields)
+        raise CohortError(f"'{path}' has unknown entries {', '.join(unknown)}; known: {known}")
+    cohort = Cohort(
+        data.get("about", ""), data.get("seeds", [1]), data.get("flags", ""),
+        data.get("splits", ["test"]), data.get("decoders", ["greedy"]), data.get("cells", {}),
+    )  # fmt: skip
+    for name, kind, right in (
+        ("seeds", int, "a list of whole numbers"),
+        ("splits", str, "a list of names"),
+        ("decoders", str, "a list of names"),
+    ):
+        values = getattr(cohort, name)
+        if not isinstance(values, list) or not values or any(type(v) is not kind for v in values):
+            raise CohortError(f"'{path}': {name} must be {right}, got {values!r}")
+    cells = cohort.cells
+    if not isinstance(cells, dict) or not cells or any(type(f) is not str for f in cells.values()):
+        raise CohortError(f"'{path}': [cells] must map names to flags of train_ppo.py")
+    return cohort
+
+
+def jobs_of(cohort: Cohort, directory: Path) -> list[Job]:
+    """Seeds in turn, so that every cell has its first seed before any has its second."""
+    jobs = []
+    for seed in cohort.seeds:
+        for cell, flags in cohort.cells.items():
+            words = [*shlex.split(cohort.flags), *shlex.split(flags), "--seed", str(seed)]
+            place = directory / cell.replace("/", "-").replace(" ", "-") / str(seed)
+            jobs.append(Job(cell, seed, words, cohort.splits, cohort.decoders, str(place)))
+    return jobs
+
+
+def run_job(job: Job) -> dict[str, Any]:
+    """Train and evaluate, or give what an earlier call left; `error` says what went wrong."""
+    place = Path(job.directory)
+    asked = {"flags": job.flags, "splits": job.splits, "decoders": job.decoders}
+    if (place / "asked.json").exists() and json.loads((place / "asked.json").read_text()) != asked:
+        shutil.rmtree(place)  # the cohort file has changed since
+    place.mkdir(parents=True, exist_ok=True)
+    if (place / "result.json").exists():
+        return json.loads((place / "result.json").read_text())
+    write_json(place / "asked.json", asked)
+    try:
+        begun = sorted(place.glob("train/*/last.pt"))
+        train = ["--resume", str(begun[-1].parent)] if begun else job.flags
+        call(place, "train_ppo.py", *train, "--out", str(place / "train"))
+        run = sorted(place.glob("train/*/last.pt"))[-1].parent
+        scores: dict[str, Any] = {}
+        for split in job.splits:
+            for decoder in job.decoders:
+                answers = place / f"{split}-{decoder}.json"
+                call(place, "evaluate.py", "--run", str(run), "--split", split,
+                     "--decoder", decoder, "--json", str(answers))  # fmt: skip
+                told = json.loads(answers.read_text())
+                scores.setdefault(split, {})[decoder] = {
+                    "n": told["n"],
+                    **told["decoders"][decoder],
+                }
+    except subprocess.CalledProcessError as failed:
+        said = (place / "log.txt").read_text(errors="replace").strip().splitlines()
+        return {"error": said[-1] if said else f"exit code {failed.returncode}"}
+    trained = json.loads((run / "provenance.json").read_text())
+    names = ("command", "commit", "dirty")
+    result = {**{name: trained[name] for name in names}, **curve_of(run), "scores": scores}
+    write_json(place / "result.json", result)
+    return result
+
+
+def call(place: Path, *words: str) -> None:
+    """Run a script of the project; what it says goes to the cell's log."""
+    with open(place / "log.txt", "ab") as log:
+        command = [sys.executable, *words]
+        subprocess.run(command, cwd=PROJECT, stdout=log, stderr=log, check=True)
+
+
+def curve_of(run: Path) -> dict[str, Any]:
+    """Steps and seconds of a run, its validation curve, and when it first reached each level."""
+    events = EventAccumulator(str(run))
+    events.Reload()
+    seconds = {scalar.step: scalar.value for scalar in events.Scalars("time/total")}
+    curve = [(s.step, round(s.value, 4)) for s in events.Scalars("eval/val_greedy")]
+    reached = {}
+    for level in LEVELS:
+        step = next((step for step, value in curve if value >= level), None)
+        reached[str(level)] = None if step is None else [step, round(seconds[step] / 60, 1)]
+    return {
+        "steps": max(seconds), "seconds": round(seconds[max(seconds)]),
+        "curve": curve, "steps_and_minutes_to": reached,
+    }  # fmt: skip
+
+
+def run_local(jobs: list[Job], num_jobs: int) -> Iterator[tuple[Job, dict[str, Any]]]:
+    """Results as they come; a thread a job waits for its processes."""
+    with ThreadPoolExecutor(num_jobs) as pool:
+        waiting = {pool.submit(run_job, job): job for job in jobs}
+        for done in as_completed(waiting):
+            yield waiting[done], done.result()
+
+
+def run_ray(jobs: list[Job], address: str | None) -> Iterator[tuple[Job, dict[str, Any]]]:
+    """Results as they come, each job a task of one core."""
+    try:
+        import ray
+    except ImportError:
+        raise CohortError('--engine ray needs Ray: pip install -e ".[ray]"') from None
+    ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
+    task = ray.remote(num_cpus=1)(run_job)
+    waiting = {task.remote(job): job for job in jobs}
+    while waiting:
+        (done,), _ = ray.wait(list(waiting))
+        job = waiting.pop(done)
+        try:
+            yield job, ray.get(done)
+        except ray.exceptions.RayError as error:
+            yield job, {"error": str(error).splitlines()[0]}
+    ray.shutdown()
+
+
+def summary(scores: list[tuple[int, int]]) -> dict[str, Any]:
+    """What the seeds of a cell come to; `scores` are solved and asked of each."""
+    rates = [solved / asked for solved, asked in scores]
+    low, high = wilson(sum(solved for solved, _ in scores), sum(asked for _, asked in scores))
+    return {
+        "mean": sum(rates) / len(rates), "iqm": iqm(rates), "min": min(rates), "max": max(rates),
+        "wilson": [low, high], "escaped": escape_rate(rates),
+    }  # fmt: skip
+
+
+def collect(cohort: Cohort, results: dict[tuple[str, int], dict[str, Any]]) -> dict[str, Any]:
+    """All cells with their seeds side by side; what failed keeps its error."""
+    cells: dict[str, Any] = {}
+    for cell in cohort.cells:
+        seeds = {s: results[cell, s] for s in cohort.seeds if (cell, s) in results}
+        whole = {s: result for s, result in seeds.items() if "error" not in result}
+        table = {}
+        for split in cohort.splits if whole else ():
+            for decoder in cohort.decoders:
+                found = [result["scores"][split][decoder] for result in whole.values()]
+                table[f"{split} {decoder}"] = summary([(f["solved"], f["n"]) for f in found])
+        cells[cell] = {"summary": table, "seeds": {str(s): r for s, r in seeds.items()}}
+    return {"about": cohort.about, "cells": cells}
+
+
+def markdown(cohort: Cohort, table: dict[str, Any]) -> str:
+    """The table as people read it: a row a cell, per-seed values first."""
+    lines = [cohort.about, ""] if cohort.about else []
+    lines += [
+        "| cell | split, decoder | per seed | mean | IQM | 95 % interval | minutes |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for cell, entry in table["cells"].items():
+        seeds = entry["seeds"].values()
+        minutes = [f"{r['seconds'] / 60:.0f}" for r in seeds if "error" not in r]
+        for name, total in entry["summary"].items():
+            split, decoder = name.split()
+            rates = [
+                "failed" if "error" in r else f"{r['scores'][split][decoder]['accuracy']:.3f}"
+                for r in seeds
+            ]
+            low, high = total["wilson"]
+            lines.append(
+                f"| {cell} | {name} | {', '.join(rates)} | {total['mean']:.3f} | {total['iqm']:.3f}"
+                f" | {low:.3f} - {high:.3f} | {', '.join(minutes)} |"
+            )
+        if not entry["summary"]:
+            lines.append(f"| {cell} | | failed | | | | |")
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: list[str] | None = None) -> int:
+    progress = Progress()
+    try:
+        args = tyro.cli(CohortArgs, args=argv, prog="python -m abel.cohort")
+        path = Path(args.file)
+        cohort = read_cohort(path)
+        jobs = jobs_of(cohort, Path(args.out).resolve() / path.stem)
+        stream = run_ray(jobs, args.address) if args.engine == "ray" else run_local(jobs, args.jobs)
+        results: dict[tuple[str, int], dict[str, Any]] = {}
+        progress.show(f"0 of {len(jobs)} done")
+        for job, result in stream:
+            results[job.cell, job.seed] = result
+            failed = f"failed: {result.get('error')} (log in {job.directory})"
+            progress.say(f"{job.cell}, seed {job.seed}: {failed if 'error' in result else 'done'}")
+            progress.show(f"{len(results)} of {len(jobs)} done")
+            table = {**provenance(argv or sys.argv[1:], []), **collect(cohort, results)}
+            Path(args.results).mkdir(parents=True, exist_ok=True)
+            write_json(Path(args.results) / f"{path.stem}.json", table)
+    except ValueError as error:
+        print(f"abel.cohort: {error}", file=sys.stderr)
+        return 2
+    text = markdown(cohort, table).encode()
+    write_atomically(Path(args.results) / f"{path.stem}.md", lambda file: file.write(text))
+    progress.say(text.decode())
+    return 1 if any("error" in result for result in results.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""How the families were learned: solve events of a training run, read from its event files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+NOT_FAMILIES = ("rate", "coverage")
+MAX_POINTS = 60
+
+
+def read_scalars(run: Path, prefix: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Steps and values of every tag that begins with `prefix`, which is cut off."""
+    events = EventAccumulator(str(run), size_guidance={"scalars": 0})
+    events.Reload()
+    found = {}
+    for tag in sorted(events.Tags()["scalars"]):
+        if tag.startswith(prefix):
+            # A resumed run may log a step twice; the later one counts.
+            last = {event.step: event.value for event in events.Scalars(tag)}
+            steps = np.array(sorted(last))
+            found[tag.removeprefix(prefix)] = steps, np.array([last[s] for s in steps.tolist()])
+    return found
+
+
+def training(run: Path) -> dict[str, Any]:
+    """Solve rates of the families over training, and their shares of all solve events.
+
+    A family's solve events are as many as its draws times its solve rate, and draws follow the
+    curriculum's weights, which are logged too; without them all families count as drawn alike.
+    """
+    rates = {k: v for k, v in read_scalars(run, "solve/").items() if k not in NOT_FAMILIES}
+    weights = read_scalars(run, "curriculum/")
+    if not rates:
+        return {"steps": [], "share": {}, "rate": {}}
+    last = max(int(steps[-1]) for steps, _ in rates.values())
+    num_bins = min(MAX_POINTS, max(len(steps) for steps, _ in rates.values()))
+    edges = np.linspace(0, last, num_bins + 1)
+
+    def binned(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Mean of the values in each bin; NaN where there is none."""
+        which = np.clip(np.searchsorted(edges, steps, "left") - 1, 0, num_bins - 1)
+        count = np.bincount(which, minlength=num_bins)
+        total = np.bincount(which, values, minlength=num_bins)
+        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+    rate = {family: binned(*series) for family, series in rates.items()}
+    even = np.ones(num_bins)
+    events = {
+        family: np.nan_to_num(values * (binned(*weights[family]) if family in weights else even))
+        for family, values in rate.items()
+    }
+    total = np.maximum(sum(events.values()), 1e-12)
+    return {
+        "steps": [round(float(edge)) for edge in edges[1:]],
+        "share": {family: (values / total).round(4).tolist() for family, values in events.items()},
+        "rate": {
+            family: [None if np.isnan(v) else round(float(v), 4) for v in values]
+            for family, values in rate.items()
+        },
+    }

@@ -1,0 +1,123 @@
+"""Solutions that the agent itself found, kept to be cloned: the paper's success-replay buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from abel.env import Env
+from abel.search import Policy, beam
+from abel.transitions import Observation
+
+ReplayName = Literal["none", "flat", "fresh", "shortest"]
+Step = tuple[Observation, int, float]  # what was seen, done and earned
+
+
+class Memory(NamedTuple):
+    """A step of a solution, and the discounted return that followed it."""
+
+    observation: Observation
+    action: int
+    outcome: float
+    index: int  # of the equation; with `before`, the actions up to here, it tells the observation
+    before: tuple[int, ...]
+    born: int  # the rollout that it comes from
+
+
+class SuccessReplay:
+    """`shortest` keeps one solution an equation; `flat` keeps the newest steps; `fresh` also drops
+    its older half from time to time; `none` only counts what was solved.
+    """
+
+    def __init__(self, kind: ReplayName, size: int) -> None:
+        self.kind, self.size = kind, size
+        self.solutions: dict[int, list[Memory]] = {}
+        self.steps: list[Memory] = []
+        self.solved: set[int] = set()
+
+    def add(self, index: int, episode: Sequence[Step], gamma: float, rollout: int) -> None:
+        """Store a solved episode of equation `index`."""
+        self.solved.add(index)
+        if self.kind == "none":
+            return
+        outcomes = [0.0]
+        for _, _, reward in reversed(episode):
+            outcomes.append(reward + gamma * outcomes[-1])
+        outcomes.reverse()
+        before: tuple[int, ...] = ()
+        memories = []
+        following = [step[0] for step in episode[1:]] + [None]
+        for (observation, action, _), after, outcome in zip(episode, following, outcomes):
+            if observation is not after:  # a step that changed nothing teaches nothing
+                memories.append(Memory(observation, action, outcome, index, before, rollout))
+                before += (action,)
+        if self.kind != "shortest":
+            self.steps = (self.steps + memories)[-self.size :]
+        elif index not in self.solutions or len(memories) < len(self.solutions[index]):
+            self.solutions[index] = memories
+
+    def refresh(self) -> None:
+        """Drop the older half."""
+        self.steps = self.steps[len(self.steps) // 2 :]
+
+    def memories(self) -> list[Memory]:
+        if self.kind != "shortest":
+            return self.steps
+        return [memory for index in sorted(self.solutions) for memory in self.solutions[index]]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Plain data: a step is told by its equation and the actions before it."""
+        steps = [[*memory[1:4], list(memory.before), memory.born] for memory in self.memories()]
+        return {"solved": sorted(self.solved), "steps": steps}
+
+    def load_state_dict(self, state: dict[str, Any], env: Env) -> None:
+        """Undo `state_dict`, deriving the observations anew in `env`."""
+        self.solved = set(state["solved"])
+        for action, outcome, index, before, born in state["steps"]:
+            retrace(env, index, before)
+            memory = Memory(env.observation, action, outcome, index, tuple(before), born)
+            kept = self.steps if self.kind != "shortest" else self.solutions.setdefault(index, [])
+            kept.append(memory)
+
+
+def retrace(env: Env, index: int, actions: Sequence[int]) -> list[Step]:
+    """Bring `env` to where these actions lead from equation `index`; the steps on the way."""
+    env.reset(options={"index": index})
+    steps = []
+    for action in actions:
+        before = env.observation
+        _, reward, _, _, _ = env.step(action)
+        steps.append((before, action, float(np.float32(reward))))  # as a rollout stores it
+    return steps
+
+
+def imitation_weights(outcomes: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """max(return - value, 0)^2: steps that turned out better than expected; even if none did."""
+    weights = np.maximum(outcomes - values, 0.0) ** 2
+    return weights if weights.sum() > 0 else np.ones_like(weights)
+
+
+def search_unsolved(
+    replay: SuccessReplay, policy: Policy, like: Env, *, count: int, width: int, gamma: float,
+    rollout: int, rng: np.random.Generator,
+) -> int:  # fmt: skip
+    """Beam search on `count` equations not solved yet; solutions go into the buffer.
+
+    Returns the environment transitions it took: they count as training steps.
+    """
+    unsolved = [i for i in range(len(like.equations)) if i not in replay.solved]
+    if not unsolved:
+        return 0
+    some = rng.choice(unsolved, min(count, len(unsolved)), replace=False).tolist()
+    found = beam(
+        policy, [like.equations[i] for i in some], like.config, like.cache,
+        width=width, value_coef=0.0, complexity_coef=0.0,
+    )  # fmt: skip
+    scratch = Env(like.equations, like.config, cache=like.cache)  # `like` is in an episode
+    for index, solution in zip(some, found):
+        if solution.solved:
+            path = [action for _, action, _, _ in solution.path]
+            replay.add(index, retrace(scratch, index, path), gamma, rollout)
+    return sum(solution.transitions for solution in found)

@@ -1,0 +1,370 @@
+"""Evaluate a trained agent: decode, compare with search and with SymPy, explain, solve by hand.
+
+    python evaluate.py                                      # the reference agent on its test split
+    python evaluate.py --run runs/<run> --decoder all --json out.json
+    python evaluate.py --equation "a*x^2 + b*x + c = 0"     # exit 0 solved, 1 unsolved, 2 bad input
+    python evaluate.py --equations FILE                     # one a line, or family<TAB>equation
+    python evaluate.py --report all --out DIR               # tables, JSON and a page
+
+The protocol is the paper's: held-out equations are split 30/70 with seed 42; training keeps the
+checkpoint that is best on the 30 %, and what is reported here is the 70 % (`--split test`).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+import tyro
+
+from abel.actions import settle
+from abel.cov import Generator, propose
+from abel.datasets import DatasetError, Problem, load_dataset, read
+from abel.env import EnvConfig
+from abel.failures import diagnose, failures
+from abel.learning import training
+from abel.parse import ParseError
+from abel.probes import MAX_POINTS, dormant, embeddings
+from abel.records import RunError, provenance, write_json
+from abel.search import greedy
+from abel.study import DECODERS, Outcome, Study, show_trace
+from abel.tables import TABLES, families, layout
+from abel.trigger import decomposition, trigger
+from abel.variants import generalisation
+from train_ppo import as_policy, collate, load_agent
+from train_ppo import evaluate as forward
+
+FULL_BUDGET, REPORT_BUDGET = 100_000, 200  # states expanded for an equation: the paper's, ours
+WIDTHS = (1, 2, 5, 10, 20)
+DORMANT_THRESHOLD = 0.1
+
+DecoderName = Literal["greedy", "beam", "bfs", "astar", "oracle"]
+ReportName = Literal[
+    "families", "widths", "search", "trigger", "decomposition", "failures", "cost", "dormant",
+    "embeddings", "training", "generalisation", "traces",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Args:
+    """What to evaluate, on what, and how."""
+
+    run: str = "runs/reference"
+    """directory of a run (its best checkpoint is used), or a checkpoint"""
+    dataset: str = ""
+    """name of a dataset or path of a file; empty is the one that the run was trained on"""
+    split: str = "test"
+    """train, val, test, heldout (val and test), all; poesia also has templates"""
+    decoder: DecoderName | Literal["all"] | None = None
+    """how to solve; greedy and beam if not given, greedy for single equations"""
+    json: str = ""
+    """file to write the results to"""
+    equation: str | None = None
+    """solve this equation and show the steps"""
+    equations: str | None = None
+    """solve the equations of this file"""
+    format: Literal["text", "latex", "json"] = "text"
+    """how solutions of --equation and --equations are printed"""
+    beam: bool = False
+    """the same as --decoder beam"""
+    report: ReportName | Literal["all"] | None = None
+    """analysis to make; all also writes a page"""
+    out: str = ""
+    """directory of the reports; empty is reports/ in the run's directory"""
+    width: int = 10
+    """beam width"""
+    value_coef: float = 0.0
+    """weight of the last state's value in a beam's score, the paper's lambda"""
+    complexity_coef: float = 0.0
+    """weight of the last state's complexity in a beam's score, the paper's beta"""
+    budget: int | None = None
+    """states that bfs and astar expand for an equation; 100,000 if not given, in reports 200"""
+    limit: float = 10.0
+    """seconds that SymPy's solve gets for an equation"""
+    cov: Literal["run", "cas", "learned", "off"] = "run"
+    """who finds changes of variables: as in training, rules, the learned generator, nobody"""
+
+
+class UsageError(ValueError):
+    """Flags that make no sense, alone or together."""
+
+
+def check(args: Args) -> None:
+    """Say what is wrong with the flags, before anything takes time."""
+    if args.width < 1 or (args.budget is not None and args.budget < 1) or args.limit <= 0:
+        raise UsageError("--width, --budget and --limit must be positive")
+    if args.beam and args.decoder not in (None, "beam"):
+        raise UsageError(f"--beam contradicts --decoder {args.decoder}")
+    if sum(job is not None for job in (args.equation, args.equations, args.report)) > 1:
+        raise UsageError("give one of --equation, --equations and --report")
+    if args.json and not Path(args.json).parent.is_dir():
+        raise UsageError(f"there is no directory '{Path(args.json).parent}' for --json")
+
+
+# ---- What is evaluated ----
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained agent, what it was trained with, and where its reports go."""
+
+    agent: Any
+    dataset: str
+    config: EnvConfig
+    generator: Generator
+    step: int
+    folder: Path
+    out: Path
+
+
+def load_run(args: Args) -> Run:
+    agent, trained, state = load_agent(args.run)
+    config = trained.env if args.cov == "run" else replace(trained.env, cov=args.cov)
+    generator = learned_generator() if config.cov == "learned" else propose
+    folder = Path(args.run) if Path(args.run).is_dir() else Path(args.run).parent
+    out = Path(args.out) if args.out else folder / "reports"
+    dataset = args.dataset or trained.dataset
+    return Run(agent, dataset, config, generator, int(state["step"]), folder, out)
+
+
+def learned_generator() -> Generator:
+    try:
+        from abel.picov import load_generator
+
+        return load_generator()
+    except (ImportError, OSError, ValueError) as error:
+        raise RunError(f"there is no learned generator of substitutions: {error}") from None
+
+
+def study_of(args: Args, run: Run, problems: Sequence[Problem]) -> Study:
+    budget = args.budget or (REPORT_BUDGET if args.report else FULL_BUDGET)
+    return Study(
+        as_policy(run.agent), problems, run.config, run.generator, args.width, args.value_coef,
+        args.complexity_coef, budget, args.limit,
+    )  # fmt: skip
+
+
+# ---- Reports: from a study and its run to plain data ----
+
+
+def families_report(study: Study, run: Run) -> dict[str, Any]:
+    decoders = {name: study.summary(name) for name in ("greedy", "beam")}
+    return {"n": len(study.problems), "width": study.width, "decoders": decoders}
+
+
+def widths_report(study: Study, run: Run) -> dict[str, Any]:
+    rows = [study.summary("beam", width) for width in WIDTHS]
+    columns = ("solved", "transitions_per_equation", "ms_per_equation")
+    parallel = {name: [row[name] for row in rows] for name in columns}
+    return {"n": len(study.problems), "widths": list(WIDTHS), **parallel}
+
+
+def search_report(study: Study, run: Run) -> dict[str, Any]:
+    rows = {name: study.summary(name) for name in ("bfs", "astar", "oracle")}
+    rows["oracle"]["failures"] = [
+        {"equation": problem.text, "family": problem.family, "reason": outcome.reason}
+        for problem, outcome in zip(study.problems, study.decode("oracle"))
+        if not outcome.solved
+    ]
+    about = {"n": len(study.problems), "budget": study.budget, "limit_seconds": study.limit}
+    return {**about, **rows}
+
+
+def trigger_report(study: Study, run: Run) -> dict[str, Any]:
+    return trigger(study.policy, study.problems, study.config, study.generator)
+
+
+def decomposition_report(study: Study, run: Run) -> dict[str, Any]:
+    other: Generator | None = propose
+    if study.config.cov != "learned":
+        try:
+            other = learned_generator()
+        except RunError:
+            other = None
+    return decomposition(
+        study.policy, study.problems, study.config, study.generator, other, **study.beam_flags()
+    )
+
+
+def failures_report(study: Study, run: Run) -> dict[str, Any]:
+    cache = study.new_cache()
+    solutions = greedy(study.policy, study.problems, study.config, cache, loops=True)
+    return failures(solutions, study.families, cache, study.config.max_steps)
+
+
+def cost_report(study: Study, run: Run) -> dict[str, Any]:
+    columns = ("solved", "transitions_per_equation", "ms_per_equation")
+    rows = []
+    for name in DECODERS:
+        row = study.summary(name)
+        shown = "SymPy solve" if name == "oracle" else name
+        rows.append({"decoder": shown, **{column: row[column] for column in columns}})
+    return {"n": len(study.problems), "budget": study.budget, "rows": rows}
+
+
+def dormant_report(study: Study, run: Run) -> dict[str, Any]:
+    """Over all states that the greedy policy meets."""
+    paths = [outcome.solution.path for outcome in study.decode("greedy")]
+    states = [observation for path in paths for observation, *_ in path]
+    report = dormant(run.agent, lambda: forward(run.agent, states), DORMANT_THRESHOLD)
+    return {"n": len(states), **report}
+
+
+@torch.no_grad()
+def embeddings_report(study: Study, run: Run) -> dict[str, Any]:
+    problems, cache = study.problems[:MAX_POINTS], study.new_cache()
+    forms = [cache.form(*settle(p.equation.lhs, p.equation.rhs)) for p in problems]
+    states = [cache.observe(form, True) for form in forms]
+    _, graph = run.agent.encoder(collate(states, run.agent.share))  # [N, H]
+    labels = [problem.text for problem in problems]
+    return embeddings(graph.numpy(), labels, study.families[:MAX_POINTS], run.out / "projector")
+
+
+def training_report(study: Study, run: Run) -> dict[str, Any]:
+    return training(run.folder)
+
+
+def generalisation_report(study: Study, run: Run) -> dict[str, Any]:
+    return generalisation(study.policy, study.problems, study.config, study.generator)
+
+
+def traces_report(study: Study, run: Run) -> dict[str, Any]:
+    """One solved equation of each family, the first that greedy or else the beam has solved."""
+    chosen: dict[str, dict[str, Any]] = {}
+    for outcomes in (study.decode("greedy"), study.decode("beam")):
+        for problem, outcome in zip(study.problems, outcomes):
+            if outcome.solved and problem.family not in chosen:
+                chosen[problem.family] = show_trace(problem, outcome.solution)
+    return {"traces": [chosen[family] for family in sorted(chosen)]}
+
+
+REPORTS: dict[str, Callable[[Study, Run], dict[str, Any]]] = {
+    "families": families_report, "widths": widths_report, "search": search_report,
+    "trigger": trigger_report, "decomposition": decomposition_report, "failures": failures_report,
+    "cost": cost_report, "dormant": dormant_report, "embeddings": embeddings_report,
+    "training": training_report, "generalisation": generalisation_report, "traces": traces_report,
+}  # fmt: skip
+
+
+def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> None:
+    names = list(REPORTS) if args.report == "all" else [args.report]
+    run.out.mkdir(parents=True, exist_ok=True)
+    about = {
+        "run": args.run, "checkpoint_step": run.step, "dataset": run.dataset, "split": args.split,
+        "provenance": provenance(argv, [problem.text for problem in study.problems]),
+    }  # fmt: skip
+    reports = {}
+    for name in names:
+        reports[name] = {**REPORTS[name](study, run), "about": about}
+        write_json(run.out / f"{name}.json", reports[name])
+        print(f"{name} ({run.dataset} {args.split}, {len(study.problems)} equations)")
+        print(layout(TABLES[name](reports[name])), end="\n\n", flush=True)
+    if args.report == "all":
+        try:
+            from abel.report import write_page
+        except ImportError as error:
+            raise RunError(f"the reports are in '{run.out}', but no page: {error}") from None
+        write_page(reports, run.out)
+    print(f"written to {run.out}")
+
+
+# ---- Datasets and single equations ----
+
+
+def results(
+    args: Args, argv: Sequence[str], run: Run, study: Study, names: list[str], source: tuple
+) -> dict[str, Any]:
+    """The outcome of every decoder and equation; an equation's root is its first solver's."""
+    equations = []
+    for i, problem in enumerate(study.problems):
+        outcomes = {name: study.decode(name)[i] for name in names}
+        solvers = [name for name in names if outcomes[name].solved]
+        first = outcomes[(solvers or names)[0]]
+        equations.append({
+            "equation": problem.text, "family": problem.family, "solved": first.solved,
+            "root": first.root, "valid_when": first.valid_when,
+            "steps": len(first.solution.path) if first.solution else None, "solved_by": solvers,
+        })  # fmt: skip
+    return {
+        "run": args.run, "checkpoint_step": run.step,
+        "dataset": args.equations or source[0], "split": source[1],
+        "n": len(study.problems), "width": args.width, "budget": study.budget,
+        "decoders": {name: study.summary(name) for name in names}, "equations": equations,
+        "provenance": provenance(argv, [problem.text for problem in study.problems]),
+    }  # fmt: skip
+
+
+def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> None:
+    """A single equation step by step; in a batch a line each, unless a format is asked for."""
+    documents = []
+    for problem, outcome in zip(study.problems, outcomes):
+        trace = outcome.solution.trace() if outcome.solution else None
+        why = outcome.reason
+        if trace is not None and not outcome.solved:
+            kind, last = diagnose(outcome.solution, study.new_cache(), study.config.max_steps)
+            why = f"{kind} at step {last}" if trace.steps else "nothing found"
+            trace = replace(trace, steps=trace.steps[:last])
+        if trace is not None and args.format == "latex":
+            print(trace.to_latex())
+        elif trace is not None and args.format == "json":
+            documents.append(json.loads(trace.to_json()))
+        elif trace is not None and args.equation:
+            print(trace.to_text() + (f": {why}" if why else ""))
+        else:
+            condition = f", valid when {outcome.valid_when}" if outcome.valid_when else ""
+            answer = f"x = {outcome.root}   (proved{condition})"
+            print(f"{problem.text}   {answer if outcome.solved else f'not solved: {why}'}")
+    if documents:
+        print(json.dumps(documents[0] if args.equation else documents, indent=2))
+
+
+def main(args: Args, argv: Sequence[str]) -> int:
+    torch.set_num_threads(1)
+    check(args)
+    problems = None
+    if args.equation is not None:
+        problems = [Problem(args.equation)]
+        _ = problems[0].equation  # is parsed here, before anything is loaded
+    elif args.equations is not None:
+        problems = read(Path(args.equations))
+    run, single = load_run(args), problems is not None
+    if problems is None:
+        problems = load_dataset(run.dataset, args.split)
+    study = study_of(args, run, problems)
+    if args.report:
+        write_reports(args, argv, run, study)
+        return 0
+    chosen = "beam" if args.beam else args.decoder
+    default = ["greedy"] if single else ["greedy", "beam"]
+    names = list(DECODERS) if chosen == "all" else [chosen] if chosen else default
+    source = ("", "") if single else (run.dataset, args.split)
+    found = results(args, argv, run, study, names, source)
+    if args.json:
+        write_json(Path(args.json), found)
+    if single:
+        solvers = [(row["solved_by"] or names)[0] for row in found["equations"]]
+        print_solutions(args, study, [study.decode(n)[i] for i, n in enumerate(solvers)])
+        return 0 if all(row["solved"] for row in found["equations"]) else 1
+    print(
+        f"{args.run} (step {run.step:,}) on {run.dataset} {args.split}, {len(problems)} equations"
+    )
+    print(layout(families(found["decoders"], len(problems))))
+    return 0
+
+
+def run(argv: Sequence[str]) -> int:
+    """Evaluate as the command line says; the exit code."""
+    try:
+        return main(tyro.cli(Args, args=argv, description=__doc__), argv)
+    except (DatasetError, ParseError, RunError, UsageError, OSError) as error:
+        print(f"evaluate.py: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,146 @@
+"""Cohorts: what is run, skipped, resumed, reported and collected; training itself is replaced."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from torch.utils.tensorboard import SummaryWriter
+
+from abel import cohort
+
+FILE = """
+about = "replay or not"
+seeds = [1, 2]
+flags = "--dataset small"
+[cells]
+with = ""
+"without it" = "--replay none"
+"""
+
+
+class Scripts:
+    """Stands in for the two scripts; `solved` of 4 equations by seed, or a failure."""
+
+    def __init__(self, solved: dict[str, int]) -> None:
+        self.solved, self.calls = solved, []
+
+    def __call__(self, place: Path, script: str, *words: str) -> None:
+        self.calls.append([script, *words])
+        given = dict(zip(words[::2], words[1::2]))
+        if script == "train_ppo.py":
+            seed = given.get("--seed") or Path(given["--resume"]).name
+            if self.solved[seed] < 0:
+                (place / "log.txt").write_text("before\nit broke\n")
+                raise subprocess.CalledProcessError(1, script)
+            run = Path(given.get("--resume") or Path(given["--out"]) / seed)
+            run.mkdir(parents=True, exist_ok=True)
+            (run / "last.pt").touch()
+            told = {"command": "train", "commit": "abc", "dirty": False}
+            (run / "provenance.json").write_text(json.dumps(told))
+            with SummaryWriter(str(run)) as writer:
+                for step, score in ((10, 0.5), (20, 0.8), (30, 1.0)):
+                    writer.add_scalar("time/total", 60.0 * step, step)
+                    writer.add_scalar("eval/val_greedy", score, step)
+        else:
+            solved = self.solved[Path(given["--run"]).name]
+            decoders = {given["--decoder"]: {"solved": solved, "accuracy": solved / 4}}
+            Path(given["--json"]).write_text(json.dumps({"n": 4, "decoders": decoders}))
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    (tmp_path / "table.toml").write_text(FILE)
+
+    def start(solved: dict[str, int], *flags: str) -> tuple[int, Scripts, dict]:
+        scripts = Scripts(solved)
+        monkeypatch.setattr(cohort, "call", scripts)
+        out = ["--out", str(tmp_path / "out"), "--results", str(tmp_path / "results")]
+        code = cohort.main([str(tmp_path / "table.toml"), *out, "--jobs", "1", *flags])
+        return code, scripts, json.loads((tmp_path / "results" / "table.json").read_text())
+
+    return start
+
+
+def test_every_cell_and_seed_is_trained_evaluated_and_collected(run, tmp_path):
+    code, scripts, table = run({"1": 4, "2": 2})
+    assert code == 0
+    trained = [call[1:-2] for call in scripts.calls if call[0] == "train_ppo.py"]
+    assert trained[1] == ["--dataset", "small", "--replay", "none", "--seed", "1"]
+    assert [words[-1] for words in trained] == ["1", "1", "2", "2"]
+    cell = table["cells"]["without it"]
+    assert cell["summary"]["test greedy"]["mean"] == 0.75
+    assert cell["seeds"]["2"]["scores"]["test"]["greedy"]["accuracy"] == 0.5
+    assert cell["seeds"]["1"]["steps_and_minutes_to"] == {
+        "0.67": [20, 20.0], "0.79": [20, 20.0], "0.95": [30, 30.0], "0.99": [30, 30.0],
+    }  # fmt: skip
+    text = (tmp_path / "results" / "table.md").read_text()
+    assert "| without it | test greedy | 1.000, 0.500 | 0.750 |" in text
+
+
+def test_what_is_finished_is_skipped(run):
+    run({"1": 4, "2": 2})
+    code, scripts, table = run({"1": 0, "2": 0})
+    assert code == 0 and not scripts.calls
+    assert table["cells"]["with"]["summary"]["test greedy"]["mean"] == 0.75
+
+
+def test_what_was_interrupted_goes_on(run, tmp_path):
+    run({"1": 4, "2": 2})
+    (tmp_path / "out/table/with/2/result.json").unlink()
+    _, scripts, _ = run({"1": 4, "2": 2})
+    assert [call[:2] for call in scripts.calls] == [
+        ["train_ppo.py", "--resume"], ["evaluate.py", "--run"]
+    ]  # fmt: skip
+
+
+def test_a_changed_cell_is_run_anew(run, tmp_path):
+    run({"1": 4, "2": 2})
+    (tmp_path / "table.toml").write_text(FILE.replace('with = ""', 'with = "--gamma 0.9"'))
+    _, scripts, _ = run({"1": 3, "2": 3})
+    assert len([call for call in scripts.calls if "--gamma" in call]) == 2
+    assert not [call for call in scripts.calls if "--resume" in call]
+
+
+def test_a_seed_that_fails_is_reported_and_not_fatal(run, capsys):
+    code, _, table = run({"1": -1, "2": 3})
+    assert code == 1 and "it broke" in capsys.readouterr().out
+    cell = table["cells"]["with"]
+    assert cell["seeds"]["1"] == {"error": "it broke"}
+    assert cell["summary"]["test greedy"]["mean"] == 0.75
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("= 3", "not TOML"),
+        ("[cells]", "cells"),
+        ("seeds = 'one'\n[cells]\na = ''", "seeds"),
+        ("speed = 1\n[cells]\na = ''", "speed"),
+        ("[cells]\na = 3", "cells"),
+        (None, "cannot read"),
+    ],
+)
+def test_a_bad_file_is_one_clear_line_and_exit_2(text, words, tmp_path, capsys):
+    path = tmp_path / "bad.toml"
+    if text is not None:
+        path.write_text(text)
+    assert cohort.main([str(path)]) == 2
+    said = capsys.readouterr().err
+    assert words in said and said.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_ray_cluster_trains_and_a_broken_cell_does_not_stop_it(tmp_path):
+    import ray
+
+    small = "--num-envs 4 --num-steps 16 --minibatch-size 32 --total-timesteps 128"
+    (tmp_path / "ray.toml").write_text(
+        f'flags = "--dataset abel_level1 {small}"\n[cells]\ngood = ""\nbad = "--hidden none"\n'
+    )
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    out = ["--out", str(tmp_path / "out"), "--results", str(tmp_path / "results")]
+    code = cohort.main([str(tmp_path / "ray.toml"), *out, "--engine", "ray"])
+    cells = json.loads((tmp_path / "results" / "ray.json").read_text())["cells"]
+    assert code == 1 and "error" in cells["bad"]["seeds"]["1"]
+    assert 0 <= cells["good"]["summary"]["test greedy"]["mean"] <= 1

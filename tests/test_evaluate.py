@@ -1,0 +1,210 @@
+"""The evaluation script, run in process on a barely trained agent and on scripted policies."""
+
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+import evaluate
+import train_ppo
+from abel import Trace, load_dataset
+from abel.study import DECODERS
+from abel.tables import TABLES, layout
+from abel.trace import main as check_trace
+
+FILE = "one\ta*x + b = 0\none\tb + a*x = 0\ntwo\tsqrt(x) + 1 = 0\n"
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory):
+    """A run of 64 steps: it knows nothing, but everything is there."""
+    out = tmp_path_factory.mktemp("runs")
+    flags = ["--dataset", "abel_level1", "--total-timesteps", "64", "--num-envs", "4"]
+    assert train_ppo.run([*flags, "--num-steps", "16", "--out", str(out)]) == 0
+    return str(next(out.iterdir()))
+
+
+@pytest.fixture
+def linear(monkeypatch):
+    """The network's policy replaced by one that solves a*x + b = 0 and nothing else."""
+
+    def policy(observations):
+        log_probs = []
+        for o in observations:
+            names = [str(action) for action in o.actions]
+            wanted = "div a" if "add -b" in names else "sub b" if "sub b" in names else names[0]
+            weights = np.array([1.0 if name == wanted else 0.01 for name in names])
+            log_probs.append(np.log(weights / weights.sum()))
+        return log_probs, np.zeros(len(observations))
+
+    monkeypatch.setattr(evaluate, "as_policy", lambda agent: policy)
+
+
+@pytest.fixture
+def batch(tmp_path):
+    path = tmp_path / "mine.txt"
+    path.write_text(FILE)
+    return str(path)
+
+
+def test_an_equation_is_solved_step_by_step(run_dir, linear, capsys):
+    assert evaluate.run(["--run", run_dir, "--equation", "a*x + b = 0"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "a*x + b = 0" and lines[-1] == "x = -b/a   (proved)"
+    assert lines[1].split() == "1. subtract b a*x = -b".split()
+
+
+def test_an_unsolved_equation_says_what_went_wrong(run_dir, linear, capsys):
+    assert evaluate.run(["--run", run_dir, "--equation", "sqrt(x) + 1 = 0"]) == 1
+    assert "not solved: " in capsys.readouterr().out
+
+
+def test_the_formats(run_dir, linear, capsys, tmp_path):
+    flags = ["--run", run_dir, "--equation", "a*x + b = 0", "--format"]
+    assert evaluate.run([*flags, "latex"]) == 0
+    assert capsys.readouterr().out.startswith(r"\begin{align*}")
+    assert evaluate.run([*flags, "json"]) == 0
+    path = tmp_path / "trace.json"
+    path.write_text(capsys.readouterr().out)
+    assert check_trace([str(path)]) == 0
+
+
+def test_a_batch_gives_a_line_each_and_its_exit_code(run_dir, linear, batch, capsys, tmp_path):
+    out = tmp_path / "out.json"
+    assert evaluate.run(["--run", run_dir, "--equations", batch, "--json", str(out)]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3 and lines[0] == "a*x + b = 0   x = -b/a   (proved)"
+    found = json.loads(out.read_text())
+    assert [row["solved"] for row in found["equations"]] == [True, True, False]
+    assert found["decoders"]["greedy"]["by_family"] == {"one": [2, 2], "two": [0, 1]}
+
+
+def test_results_have_the_documented_form(run_dir, linear, batch, capsys, tmp_path):
+    out = tmp_path / "out.json"
+    flags = ["--run", run_dir, "--dataset", batch, "--split", "all", "--budget", "20"]
+    assert evaluate.run([*flags, "--decoder", "bfs", "--json", str(out)]) == 0
+    found = json.loads(out.read_text())
+    assert found["run"] == run_dir and found["split"] == "all" and found["n"] == 3
+    row = found["decoders"]["bfs"]
+    assert row["solved"] == 2 and row["accuracy"] == pytest.approx(2 / 3)
+    assert row["transitions_per_equation"] > 2 and row["seconds"] > 0
+    first = found["equations"][0]
+    assert first["root"] == "-b/a" and first["valid_when"] is None and first["steps"] == 2
+    assert found["checkpoint_step"] == 64 and "commit" in found["provenance"]
+    assert "all" in capsys.readouterr().out
+
+
+def test_the_default_is_greedy_and_beam_on_the_runs_own_test_split(run_dir, capsys):
+    assert evaluate.run(["--run", run_dir]) == 0
+    head, columns, *_ = capsys.readouterr().out.splitlines()
+    assert "abel_level1 test, 1 equations" in head
+    assert columns.split() == ["family", "greedy", "beam"]
+
+
+@pytest.mark.parametrize(
+    "flags, message",
+    [
+        (["--run", "nowhere"], "no checkpoint at 'nowhere'"),
+        (["--dataset", "nothing"], "no dataset or file 'nothing'"),
+        (["--split", "half"], "unknown split 'half'"),
+        (["--equation", "a*x + = 0"], "cannot read 'a*x + = 0'"),
+        (["--equation", "a = 0"], "no x"),
+        (["--equation", ""], "cannot read ''"),
+        (["--equations", "nowhere.txt"], "there is no file 'nowhere.txt'"),
+        (["--equation", "x", "--report", "cost"], "give one of"),
+        (["--width", "0"], "must be positive"),
+        (["--beam", "--decoder", "bfs"], "--beam contradicts --decoder bfs"),
+        (["--json", "nowhere/out.json"], "no directory 'nowhere'"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(run_dir, capsys, flags, message):
+    assert evaluate.run([*([] if "--run" in flags else ["--run", run_dir]), *flags]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.startswith("evaluate.py: ") and error.count("\n") == 1
+
+
+def test_an_empty_file_and_foreign_checkpoints_are_refused(run_dir, tmp_path, capsys):
+    empty, foreign = tmp_path / "empty.txt", tmp_path / "best.pt"
+    empty.write_text("\n# nothing\n")
+    torch.save({"weights": torch.ones(2)}, foreign)
+    assert evaluate.run(["--run", run_dir, "--equations", str(empty)]) == 2
+    assert evaluate.run(["--run", str(tmp_path)]) == 2
+    foreign.write_bytes(b"not a checkpoint")
+    assert evaluate.run(["--run", str(foreign)]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 3 and "no equations" in lines[0] and "not a checkpoint" in lines[1]
+
+
+def test_a_checkpoint_with_code_in_it_is_not_run(tmp_path, capsys):
+    class Evil:
+        def __reduce__(self):
+            return print, ("run",)
+
+    torch.save({"format": "abel-agent-1", "agent": Evil()}, tmp_path / "best.pt")
+    assert evaluate.run(["--run", str(tmp_path)]) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_a_learned_generator_that_is_not_there_is_named(run_dir, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "abel.picov", None)
+    assert evaluate.run(["--run", run_dir, "--cov", "learned"]) == 2
+    assert "no learned generator" in capsys.readouterr().err
+
+
+def test_every_report_has_a_table_and_a_choice():
+    choices = set(evaluate.ReportName.__args__)
+    assert choices == set(evaluate.REPORTS) == set(TABLES)
+    assert set(evaluate.DecoderName.__args__) == set(DECODERS)
+
+
+def test_tables_align():
+    assert layout([["a", "long"], ["bb", [1, 2]], ["c", 0.5]]) == (
+        "a    long\nbb    1/2\nc   0.500"
+    )
+
+
+def test_a_report_is_written_where_it_says(run_dir, linear, batch, tmp_path, capsys):
+    out = tmp_path / "reports"
+    flags = ["--run", run_dir, "--dataset", batch, "--split", "all", "--out", str(out)]
+    assert evaluate.run([*flags, "--report", "failures"]) == 0
+    data = json.loads((out / "failures.json").read_text())
+    assert data["n"] == 3 and data["unsolved"] == 1 and data["about"]["checkpoint_step"] == 64
+    assert "unsolved" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_all_reports_run_to_the_end(run_dir, linear, batch, tmp_path, monkeypatch, capsys):
+    pages = []
+    page = SimpleNamespace(write_page=lambda reports, out: pages.append((reports, out)))
+    monkeypatch.setitem(sys.modules, "abel.report", page)
+    flags = ["--run", run_dir, "--dataset", batch, "--split", "all", "--out", str(tmp_path / "r")]
+    assert evaluate.run([*flags, "--report", "all", "--budget", "20", "--limit", "3"]) == 0
+    ((reports, out),) = pages
+    assert list(reports) == list(evaluate.REPORTS) and out == tmp_path / "r"
+    for name, data in reports.items():
+        assert json.loads((out / f"{name}.json").read_text()) == json.loads(json.dumps(data))
+    assert reports["families"]["decoders"]["greedy"]["by_family"] == {"one": [2, 2], "two": [0, 1]}
+    assert reports["widths"]["solved"][0] == 2 and reports["search"]["oracle"]["solved"] == 2
+    assert reports["search"]["oracle"]["failures"][0]["reason"] == "no roots"
+    assert [row["decoder"] for row in reports["cost"]["rows"]][-1] == "SymPy solve"
+    assert reports["traces"]["traces"][0]["steps"][0]["mathml"].startswith("<math>")
+    assert (out / "projector" / "projector_config.pbtxt").exists()
+    assert "written to" in capsys.readouterr().out
+
+
+def test_the_splits_are_the_papers():
+    """30/70 of the held-out equations; `all` is the whole of the file."""
+    parts = {split: load_dataset("open_small", split) for split in ("val", "test", "heldout")}
+    assert [len(parts[s]) for s in ("val", "test", "heldout")] == [27, 64, 91]
+    assert len(load_dataset("open_small", "all")) == 916 + 91
+
+
+def test_a_trace_of_the_test_set_replays(run_dir, capsys):
+    """Found by A*, without any policy, in the command's own output."""
+    text = next(p.text for p in load_dataset("open_small", "test") if p.family == "abel_level2")
+    flags = ["--run", run_dir, "--equation", text, "--decoder", "astar", "--budget", "300"]
+    assert evaluate.run([*flags, "--format", "json"]) == 0
+    assert Trace.from_json(capsys.readouterr().out).replay()

@@ -1,0 +1,46 @@
+"""SymPy's `solve` behind a limit, its roots proved by us."""
+
+import pytest
+
+from abel import parse, verify_root
+from abel.oracle import Answer, Oracle, ask
+
+
+def test_a_root_is_proved_before_it_counts():
+    answer = ask("a*x + b = 0")
+    assert answer.root == "-b/a" and answer.valid_when is None and answer.reason == ""
+    assert verify_root(parse("a*x + b = 0"), answer.root)
+
+
+def test_an_equation_without_roots_says_so():
+    assert ask("sqrt(x) + 1 = 0")[:3] == (None, None, "no roots")
+
+
+def test_what_sympy_cannot_do_is_a_reason_not_a_crash(monkeypatch):
+    def refuse(*_):
+        raise NotImplementedError("multiple generators\nsecond line")
+
+    monkeypatch.setattr("sympy.solve", refuse)
+    answer = ask("x^5 + a*x + sin(x) = 0")
+    assert answer.root is None
+    assert answer.reason == "raised NotImplementedError: multiple generators"
+
+
+def test_a_root_that_is_not_proved_is_a_failure(monkeypatch):
+    monkeypatch.setattr("sympy.solve", lambda *_: [parse("x = a").rhs])
+    assert ask("x + a = 0").reason == "no proved root (1 refuted)"
+
+
+@pytest.mark.slow
+def test_a_question_past_the_limit_is_ended_and_the_next_one_is_answered():
+    with Oracle(limit=2.0) as oracle:
+        answer = oracle("cos(x)*sin(3*x)*exp(x) + x^2 = a")
+        assert answer.past_limit and answer.root is None and oracle.child is None
+        assert oracle("x + a = 0").root == "-a"
+        child = oracle.child
+    assert child.poll() is not None  # nothing is left running
+
+
+def test_past_limit_is_told_from_other_failures():
+    assert Answer(None, None, "no answer in 3 s", 3.0).past_limit
+    assert not Answer(None, None, "no roots", 0.1).past_limit

@@ -1,0 +1,61 @@
+"""Equations with other constants keep their form."""
+
+import random
+import re
+
+import numpy as np
+import pytest
+
+from abel import EnvConfig, load_dataset
+from abel.datasets import Problem, anonymous
+from abel.generate import has_route
+from abel.variants import generalisation, renamed, rescaled, rewrite_letters
+
+CUBIC = Problem("a*x**3 + 3*b*x**2 + b**2*x/(3*a) + exp(x)*E = 0", "cubic")
+
+
+def test_letters_are_replaced_everywhere_and_only_letters():
+    assert rewrite_letters(CUBIC.text, str.upper) == (
+        "A*x**3 + 3*B*x**2 + B**2*x/(3*A) + exp(x)*E = 0"
+    )
+
+
+def test_a_renamed_equation_is_the_same_up_to_names():
+    for problem in load_dataset("open_small", "test"):
+        other = renamed(problem, random.Random(1))
+        assert anonymous(other.text) == anonymous(problem.text)
+        assert other.family == problem.family
+        assert not set("abcdefg") & {s.name for s in other.equation.coefficients}
+
+
+def test_a_letter_is_rescaled_alike_wherever_it_stands():
+    other = rescaled(CUBIC, random.Random(2))
+    scaled = re.findall(r"\((-?\d+)\*([a-z])\)", other.text)
+    assert len(scaled) == 4 and len(set(scaled)) == 2  # a and b, twice each
+    assert all(11 <= abs(int(scale)) <= 30 for scale, _ in scaled)
+    assert re.sub(r"\(-?\d+\*([a-z])\)", r"\1", other.text) == CUBIC.text
+
+
+@pytest.mark.parametrize("index", [0, 20, 30, 40])
+def test_variants_can_still_be_solved(index):
+    problem = load_dataset("open_small", "test")[index]
+    assert has_route(renamed(problem, random.Random(0)).equation)
+    assert has_route(rescaled(problem, random.Random(0)).equation)
+
+
+def test_the_report_counts_each_variant():
+    def policy(observations):
+        """Subtracts the constant, then divides by the first factor."""
+        log_probs = []
+        for o in observations:
+            ops = [action.op for action in o.actions]
+            log_probs.append(-1.0 * np.array([{"div": 1, "sub": 2}.get(op, 3) for op in ops]))
+        return log_probs, np.zeros(len(observations))
+
+    problems = [Problem("a*x = 0", "one"), Problem("exp(x) = a", "two")]
+    report = generalisation(policy, problems, EnvConfig(terms="blocks", max_steps=3))
+    assert report["n"] == 2
+    for name in ("original", "renamed", "rescaled"):
+        assert report[name] == [1, 2]
+        assert report["by_family"]["one"][name] == [1, 1]
+        assert report["by_family"]["two"][name] == [0, 1]
