@@ -82,11 +82,12 @@ def lets(lhs: Expr, rhs: Expr) -> dict[Expr, Change]:
     1/x must make the equation smaller, since its inverse is of the same kind.
     """
     chosen: dict[Expr, Expr] = {}
-    if occurrences(lhs, X) + occurrences(rhs, X) < 2:
-        return {}
+    num_x = occurrences(lhs, X) + occurrences(rhs, X)
     for term in (*subterms(lhs, True), *subterms(rhs, True)):
+        if not has_x(term) or occurrences(term, X) == num_x:
+            continue  # nothing of x is left beside it
         kernel = x_part(term)
-        if kernel != X and has_x(term) and (kernel not in chosen or term == kernel):
+        if kernel != X and (kernel not in chosen or term == kernel):
             chosen[kernel] = term
     found, size = {}, num_nodes(lhs) + num_nodes(rhs)
     for kernel, term in chosen.items():

@@ -81,7 +81,7 @@ NESTED = {
     "sin_cos_log": "A*sin(log(x)) + B*cos(log(x)) + C",
 }
 PARTS = {"trained": TRAINED, "zeroshot": ZERO_SHOT, "nested": NESTED}
-CLOSED = {1: (12, 0), 2: (48, 10), 3: (60, 10)}  # equations of the closed levels, so that it starts
+CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
 NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
 COPRIME = ((2, 3), (3, 2), (2, 5), (5, 2), (3, 5), (2, 7), (3, 7), (5, 3), (7, 2), (4, 3))
 
