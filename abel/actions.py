@@ -249,8 +249,8 @@ def negate_is_legal(sides: Sides) -> bool:
 # ---- General substitutions (abel.substitute) ----
 
 
-def let_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
-    return facts.has_x and term in lets(sides.lhs, sides.rhs)
+def let_is_legal(sides: Sides, about: Facts) -> bool:
+    return about.has_x and about.term in lets(sides.lhs, sides.rhs)
 
 
 def substitution_row(name: str, text: str, tex: str) -> Operation:
