@@ -146,7 +146,9 @@ class TransitionCache:
         form.observation = form.capped = form.flat = full
         # Substitutions are the last rows of the table, those that open goals the very last.
         for name, cut in (("capped", CHANGES), ("flat", CHANGES[-1:])):
-            num_left = sum(action.op not in cut for action in actions)
+            num_left = len(actions)
+            while num_left and actions[num_left - 1].op in cut:
+                num_left -= 1
             if num_left < len(actions):
                 left = Observation(*full[:4], *(column[:num_left] for column in full[4:]))
                 setattr(form, name, left)
