@@ -169,7 +169,7 @@ def test_every_legal_action_applies():
     ]  # fmt: skip
     env = Env(texts, EnvConfig(max_steps=10, tan=True))
     env.reset(seed=0)
-    for _ in range(1500):
+    for _ in range(700):
         before = env.state
         index = rng.randrange(len(env.actions))
         action = env.actions[index]
