@@ -31,6 +31,7 @@ from abel.learning import training
 from abel.parse import ParseError
 from abel.probes import MAX_POINTS, dormant, embeddings
 from abel.records import RunError, provenance, write_json
+from abel.report import write_page
 from abel.search import greedy
 from abel.study import DECODERS, Outcome, Study, show_trace
 from abel.tables import TABLES, families, layout
@@ -260,15 +261,11 @@ def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> No
     }  # fmt: skip
     reports = {}
     for name in names:
-        reports[name] = {**REPORTS[name](study, run), "about": about}
+        reports[name] = {**about, **REPORTS[name](study, run)}
         write_json(run.out / f"{name}.json", reports[name])
         print(f"{name} ({run.dataset} {args.split}, {len(study.problems)} equations)")
         print(layout(TABLES[name](reports[name])), end="\n\n", flush=True)
     if args.report == "all":
-        try:
-            from abel.report import write_page
-        except ImportError as error:
-            raise RunError(f"the reports are in '{run.out}', but no page: {error}") from None
         write_page(reports, run.out)
     print(f"written to {run.out}")
 

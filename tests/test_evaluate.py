@@ -171,7 +171,7 @@ def test_a_report_is_written_where_it_says(run_dir, linear, batch, tmp_path, cap
     flags = ["--run", run_dir, "--dataset", batch, "--split", "all", "--out", str(out)]
     assert evaluate.run([*flags, "--report", "failures"]) == 0
     data = json.loads((out / "failures.json").read_text())
-    assert data["n"] == 3 and data["unsolved"] == 1 and data["about"]["checkpoint_step"] == 64
+    assert data["n"] == 3 and data["unsolved"] == 1 and data["checkpoint_step"] == 64
     assert "unsolved" in capsys.readouterr().out
 
 
