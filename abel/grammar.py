@@ -276,9 +276,8 @@ def draw_other(rng: random.Random, unseen: bool) -> Expr:
     return side
 
 
-def draw_equation(rng: random.Random, unseen: bool) -> tuple[Expr, Expr]:
+def draw_equation(family: str, rng: random.Random, unseen: bool) -> tuple[Expr, Expr]:
     """An equation as it may stand at the beginning or in the middle of an episode."""
-    family = rng.choice((*FAMILIES, "exponential", "other", "other", "other", "other"))
     draw = draw_other if family == "other" else lambda *args: draw_family(family, *args)
     lhs, rhs = draw(rng, unseen), ZERO
     for _ in range(rng.choice((0, 0, 1, 1, 2))):
@@ -303,9 +302,14 @@ class Example(NamedTuple):
     targets: Targets
 
 
-def draw_equations(rng: random.Random, count: int, unseen: bool) -> Iterator[tuple[Expr, Expr]]:
+ALL_KINDS = (*FAMILIES, "exponential", "other", "other", "other", "other")
+
+
+def draw_equations(
+    rng: random.Random, count: int, unseen: bool, families: Sequence[str] = ALL_KINDS
+) -> Iterator[tuple[Expr, Expr]]:
     while count:
-        lhs, rhs = draw_equation(rng, unseen)
+        lhs, rhs = draw_equation(rng.choice(families), rng, unseen)
         if num_nodes(lhs) + num_nodes(rhs) <= MAX_NODES and (has_x(lhs) or has_x(rhs)):
             count -= 1
             yield lhs, rhs

@@ -2,6 +2,7 @@
 
 import json
 import random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,8 +26,6 @@ from abel.grammar import (
 from abel.numeric import is_zero
 from abel.parse import parse_expression
 from abel.picov import (
-    Args,
-    Learner,
     PiCov,
     as_generator,
     cloning_loss,
@@ -186,7 +185,7 @@ def test_where_nothing_helps_it_says_none(generator, text):
 
 
 def test_it_agrees_with_the_detector_on_unseen_equations(generator):
-    equations = heldout_equations(80)
+    equations = heldout_equations("families", 80)
     assert all(same(generator(lhs, rhs), propose(lhs, rhs)) for lhs, rhs in equations)
 
 
@@ -205,18 +204,16 @@ def test_it_plays_in_the_environment_to_a_proved_root(generator):
 
 
 def test_a_useless_substitution_cannot_prove_anything_wrong():
-    proposer = Proposer(Learner(Args(hidden=16, rounds=2)), np.random.default_rng(1), epsilon=1.0)
-    config = EnvConfig(cov="learned", terms="blocks")
-    for text in ("a*x^2 + b*x", "x^2 + 2*b*x + c"):
-        for _ in range(2):
-            env = Env([text], config, generator=proposer)
-            env.reset()
-            assert not solve(env) or env.trace().replay()
-            proposer.asked.clear()
+    proposer = Proposer(SimpleNamespace(net=untrained()), np.random.default_rng(1), epsilon=1.0)
+    config = EnvConfig(cov="learned", terms="blocks", max_cov=1, max_steps=5)
+    env = Env(["a*x^2 + b*x"], config, generator=proposer)
+    for _ in range(3):
+        env.reset()
+        assert not solve(env) or env.trace().replay()
 
 
 def test_from_reward_the_shortest_proved_program_stays_and_a_failed_one_is_not_tried_again():
-    proposer = Proposer(Learner(Args(hidden=16, rounds=2)), np.random.default_rng(1), epsilon=1.0)
+    proposer = Proposer(SimpleNamespace(net=untrained()), np.random.default_rng(1), epsilon=1.0)
     view = look(*sides("a*x^2 + b*x"))
     long, short, bad = columns("DIV INT1 MUL INT2 X"), columns("DIV INT1 X"), columns("LOG X")
     for program, solved in ((long, True), (short, True), (long, True), (bad, False)):
@@ -264,5 +261,5 @@ def test_a_short_training_learns_and_is_written(tmp_path, capsys):
 @pytest.mark.slow
 def test_reward_alone_finds_a_substitution_for_quadratics_without_a_constant(capsys, tmp_path):
     path = tmp_path / "r.json"
-    assert run(["--reward-only", "--episodes", "500", "--equations", "8", "--json", str(path)]) == 0
+    assert run(["--reward-only", "--episodes", "300", "--equations", "4", "--json", str(path)]) == 0
     assert json.loads(path.read_text())["train_solved"]["quadratic"][0] > 0
