@@ -274,7 +274,7 @@ class Args:
     """rounds of message passing"""
     heldout: int = 1200
     """unseen equations to test on"""
-    episodes: int = 30_000
+    episodes: int = 20_000
     """with --reward-only: episodes to play"""
     equations: int = 40
     """with --reward-only: training equations of each family"""
