@@ -323,7 +323,8 @@ def save(net: PiCov, args: Args, argv: Sequence[str], results: dict) -> None:
         "format": FORMAT, "hidden": args.hidden, "rounds": args.rounds, "weights": net.state_dict(),
     }  # fmt: skip
     write_atomically(folder / "weights.pt", lambda file: torch.save(stored, file))
-    settings = {name: str(v) if isinstance(v, Path) else v for name, v in asdict(args).items()}
+    settings = asdict(args)
+    del settings["out"], settings["json"]  # where it was written is no part of what it is
     write_json(folder / "args.json", settings)
     texts = [p.text for name in CLOSED for p in load_dataset(name, "train")]
     write_json(folder / "provenance.json", provenance(argv, texts) | {"results": results})
