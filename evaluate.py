@@ -23,7 +23,7 @@ import torch
 import tyro
 
 from abel.actions import settle
-from abel.cov import Generator, propose
+from abel.cov import Generator
 from abel.datasets import DatasetError, Problem, load_dataset, read
 from abel.env import EnvConfig
 from abel.failures import diagnose, failures
@@ -126,20 +126,10 @@ class Run:
 def load_run(args: Args) -> Run:
     agent, trained, state = load_agent(args.run)
     config = trained.env if args.cov == "run" else replace(trained.env, cov=args.cov)
-    generator = learned_generator() if config.cov == "learned" else propose
     folder = Path(args.run) if Path(args.run).is_dir() else Path(args.run).parent
     out = Path(args.out) if args.out else folder / "reports"
     dataset = args.dataset or trained.dataset
-    return Run(agent, dataset, config, generator, int(state["step"]), folder, out)
-
-
-def learned_generator() -> Generator:
-    try:
-        from abel.picov import load_generator
-
-        return load_generator()
-    except (ImportError, OSError, ValueError) as error:
-        raise RunError(f"there is no learned generator of substitutions: {error}") from None
+    return Run(agent, dataset, config, config.generator(), int(state["step"]), folder, out)
 
 
 def study_of(args: Args, run: Run, problems: Sequence[Problem]) -> Study:
@@ -181,15 +171,11 @@ def trigger_report(study: Study, run: Run) -> dict[str, Any]:
 
 
 def decomposition_report(study: Study, run: Run) -> dict[str, Any]:
-    other: Generator | None = propose
-    if study.config.cov != "learned":
-        try:
-            other = learned_generator()
-        except RunError:
-            other = None
+    other = replace(study.config, cov="cas" if study.config.cov == "learned" else "learned")
     return decomposition(
-        study.policy, study.problems, study.config, study.generator, other, **study.beam_flags()
-    )
+        study.policy, study.problems, study.config, study.generator, other.generator(),
+        **study.beam_flags(),
+    )  # fmt: skip
 
 
 def failures_report(study: Study, run: Run) -> dict[str, Any]:

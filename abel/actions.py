@@ -36,6 +36,7 @@ from abel.numeric import (
     finite,
     has_denominator,
     is_zero,
+    swelling,
     values,
 )
 from abel.rewrite import (
@@ -67,6 +68,7 @@ class Multiplier(NamedTuple):
 
     values: Values
     sizes: tuple[float, float, float]
+    swelling: float
     guarded: bool  # whether it has a denominator with x, which may cost a root
 
 
@@ -88,10 +90,10 @@ def facts(term: Expr) -> Facts:
     times = over = None
     # 1 changes nothing, -1 is an operation of its own.
     if not (is_zero(term) or integer_bits(term) > MAX_BITS or term is ONE or term is MINUS_ONE):
-        times = Multiplier(at, tuple(map(abs, at)), has_denominator(term))
+        times = Multiplier(at, tuple(map(abs, at)), swelling(term), has_denominator(term))
         if all(at):
             inverse = tuple(1 / v for v in at)
-            over = Multiplier(inverse, tuple(map(abs, inverse)), has_x(term))
+            over = Multiplier(inverse, tuple(map(abs, inverse)), swelling(term), has_x(term))
     actions = {name: Action(name, term) for name in TERM_OPERATIONS}
     size = abs(at[0]) + abs(at[1])
     return Facts(term, actions, num_nodes(term), has_x(term), size, times, over)
@@ -108,6 +110,7 @@ class Sides(NamedTuple):
     size: list[float]  # |lhs| + |rhs| there
     change: float  # of the gap when only x changes
     room: int  # nodes that a step may still bring
+    swelling: float
     guard: RootGuard
 
     @classmethod
@@ -118,7 +121,8 @@ class Sides(NamedTuple):
         room = MAX_NODES - num_nodes(lhs) - num_nodes(rhs) - 6
         # A given equation may overflow at the samples: 0, so that nothing is legal that needs them.
         change = abs(gap[0] - gap[1]) if finite(left) and finite(right) else 0.0
-        return cls(lhs, rhs, left, right, gap, size, change, room, RootGuard(lhs, rhs))
+        swell = max(swelling(lhs), 1.0 if rhs is ZERO else swelling(rhs))
+        return cls(lhs, rhs, left, right, gap, size, change, room, swell, RootGuard(lhs, rhs))
 
 
 class Action(NamedTuple):
@@ -175,10 +179,14 @@ def scaling_is_legal(sides: Sides, about: Facts, factor: Multiplier | None, inve
     """Whether both sides may be multiplied by the term, or divided if `inverse`."""
     if factor is None:
         return False
-    size, (f, g, _), (size_f, size_g, size_h), guarded = sides.size, *factor
+    size, (f, g, _), (size_f, size_g, size_h), swell, guarded = sides.size, *factor
     scale = size[0] * size_f + size[1] * size_g
     if not scale + size[2] * size_h < LARGEST:
         return False
+    if not sides.swelling * swell < LARGEST:  # a power of a part may leave the range
+        row = OPERATIONS["div" if inverse else "mul"]
+        if not is_solvable(*row.apply(sides.lhs, sides.rhs, about.term)):
+            return False
     if not about.has_x:
         return True
     if abs(sides.gap[0] * f - sides.gap[1] * g) <= TOLERANCE * scale:  # x would cancel
@@ -213,6 +221,8 @@ def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Cal
             return False
         if name == "log" and is_zero(rhs):
             return False
+        if name == "square" and not sides.swelling < LARGEST**0.5:
+            return is_solvable(*apply(lhs, rhs))
         if cancels is not None:
             if not has_x(rhs):
                 # Roots, log and asin shrink: what is finite and shows x plainly stays so. But acos

@@ -84,6 +84,18 @@ def finite(vals: Values) -> bool:
 
 
 @remember
+def swelling(expr: Expr) -> float:
+    """How far from 1, up or down, products of some factors of `expr` can lie at the sample points.
+
+    The product of all may be moderate, and the power of one of them out of range.
+    """
+    sizes = [abs(v) for factor in Mul.make_args(expr) for v in values(factor)]
+    if not all(sizes):
+        return math.inf
+    return max(math.prod([max(s, 1 / s) for s in sizes[i::3]]) for i in range(3))
+
+
+@remember
 def is_zero(expr: Expr) -> bool:
     """Whether `expr` vanishes identically, relative to the size of what it is summed from."""
     if isinstance(expr, Mul):

@@ -6,7 +6,16 @@ import pytest
 from sympy import Integer, exp, sin, sqrt, symbols
 
 from abel import Env, EnvConfig, parse
-from abel.actions import CHANGES, OPERATIONS, Action, apply, describe, legal_actions, terms_of
+from abel.actions import (
+    CHANGES,
+    OPERATIONS,
+    Action,
+    apply,
+    describe,
+    is_solvable,
+    legal_actions,
+    terms_of,
+)  # fmt: skip
 from abel.env import OP_INDEX
 from abel.numeric import values
 from abel.rewrite import difference
@@ -231,3 +240,15 @@ def test_actions_are_described_as_a_person_would():
     assert describe(Action("sub", a + b)) == "subtract a + b"
     assert describe(Action("div", a + b), as_latex=True) == r"\div \left(a + b\right)"
     assert str(Action("mul -1")) == "mul -1"
+
+
+def test_a_power_that_leaves_the_range_of_the_samples_is_illegal():
+    """Both sides are moderate at the samples, but the square of their large factor is not."""
+    inner = "(b*exp(40*x^2 + 90) + c)"
+    text = f"{inner}*exp(-x^2 - 100) = d*x"
+    equation = parse(text)
+    assert is_solvable(equation.lhs, equation.rhs)
+    for action in legal_actions(equation.lhs, equation.rhs, ALL, blocks=False):
+        if action.op in ("square", "mul", "div"):
+            assert is_solvable(*apply(action, equation.lhs, equation.rhs)), str(action)
+    assert "square" not in legal(text)
