@@ -30,14 +30,14 @@ from abel.failures import diagnose, failures
 from abel.learning import training
 from abel.parse import ParseError
 from abel.probes import MAX_POINTS, dormant, embeddings
-from abel.records import RunError, provenance, write_json
+from abel.records import RunError, provenance, save_checkpoint, write_json
 from abel.report import write_page
 from abel.search import greedy
 from abel.study import DECODERS, Outcome, Study, show_trace
 from abel.tables import TABLES, families, layout
 from abel.trigger import decomposition, trigger
 from abel.variants import generalisation
-from train_ppo import as_policy, collate, load_agent
+from train_ppo import FORMAT, as_policy, collate, load_agent
 from train_ppo import evaluate as forward
 
 FULL_BUDGET, REPORT_BUDGET = 100_000, 200  # states expanded for an equation: the paper's, ours
@@ -75,6 +75,8 @@ class Args:
     """the same as --decoder beam"""
     report: ReportName | Literal["all"] | None = None
     """analysis to make; all also writes a page"""
+    bundle: str = ""
+    """directory to write the agent to, without what only going on with training needs"""
     out: str = ""
     """directory of the reports; empty is reports/ in the run's directory"""
     width: int = 10
@@ -124,12 +126,25 @@ class Run:
 
 
 def load_run(args: Args) -> Run:
-    agent, trained, state = load_agent(args.run)
+    here = Path(__file__).parent / args.run  # the reference agent is found from anywhere
+    path = here if not Path(args.run).exists() and here.exists() else Path(args.run)
+    agent, trained, state = load_agent(path)
     config = trained.env if args.cov == "run" else replace(trained.env, cov=args.cov)
-    folder = Path(args.run) if Path(args.run).is_dir() else Path(args.run).parent
+    folder = path if path.is_dir() else path.parent
     out = Path(args.out) if args.out else folder / "reports"
     dataset = args.dataset or trained.dataset
     return Run(agent, dataset, config, config.generator(), int(state["step"]), folder, out)
+
+
+def write_bundle(run: Run, out: Path) -> None:
+    """The agent with its arguments and provenance, small enough to keep and to share."""
+    out.mkdir(parents=True, exist_ok=True)
+    trained = json.loads((run.folder / "args.json").read_text())
+    state = {"format": FORMAT, "args": trained, "agent": run.agent.state_dict(), "step": run.step}
+    save_checkpoint(out / "best.pt", state)
+    for name in ("args.json", "provenance.json"):
+        write_json(out / name, json.loads((run.folder / name).read_text()))
+    print(f"written to {out}")
 
 
 def study_of(args: Args, run: Run, problems: Sequence[Problem]) -> Study:
@@ -316,6 +331,9 @@ def main(args: Args, argv: Sequence[str]) -> int:
     elif args.equations is not None:
         problems = read(Path(args.equations))
     run, single = load_run(args), problems is not None
+    if args.bundle:
+        write_bundle(run, Path(args.bundle))
+        return 0
     if problems is None:
         problems = load_dataset(run.dataset, args.split)
     study = study_of(args, run, problems)
