@@ -222,7 +222,7 @@ def embeddings_report(study: Study, run: Run) -> dict[str, Any]:
     problems, cache = study.problems[:MAX_POINTS], study.new_cache()
     forms = [cache.form(*settle(p.equation.lhs, p.equation.rhs)) for p in problems]
     states = [cache.observe(form, True) for form in forms]
-    _, graph = run.agent.encoder(collate(states, run.agent.share))  # [N, H]
+    _, graph = run.agent.encoder(collate(states, run.agent.net.share))  # [N, H]
     labels = [problem.text for problem in problems]
     return embeddings(graph.numpy(), labels, study.families[:MAX_POINTS], run.out / "projector")
 

@@ -569,7 +569,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     writer, progress = SummaryWriter(str(run)), Progress()
     progress.say(f"{run}: {len(problems)} equations, {len(validation)} for validation")
 
-    global_step, first_iteration, best_score, spent_before = 0, 1, -1.0, 0.0
+    global_step, first_iteration, best_score, spent_before, cpu_before = 0, 1, -1.0, 0.0, 0.0
     observations, infos = envs.reset(seed=args.seed)
     indices = [info["index"] for info in infos]
     episodes: list[list[Step]] = [[] for _ in envs.envs]
@@ -582,6 +582,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         rng.bit_generator.state = resumed["rng"]
         global_step, first_iteration = resumed["step"], resumed["iteration"] + 1
         best_score, spent_before = resumed["best_score"], resumed["seconds"]
+        cpu_before = resumed["cpu_seconds"]
         replay.load_state_dict(resumed["replay"], envs.envs[0])
         indices = resumed["indices"]
         episodes = [retrace(*begun) for begun in zip(envs.envs, indices, resumed["actions"])]
@@ -743,6 +744,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         log["time/network"].append(collected - clock - env_seconds)
         log["time/update"].append(updated - collected)
         log["time/total"].append(seconds)
+        log["time/cpu"].append(cpu_before + time.process_time())
         for family, weight in zip(curriculum.classes, curriculum.class_weights()):
             log[f"curriculum/{family}"].append(weight)
         means = {tag: float(np.mean([float(v) for v in seen])) for tag, seen in log.items()}
@@ -769,6 +771,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 "optimizer": optimizer.state_dict(), "curriculum": curriculum.state_dict(),
                 "rng": rng.bit_generator.state, "step": global_step, "iteration": iteration,
                 "best_score": best_score, "seconds": seconds, "indices": list(indices),
+                "cpu_seconds": cpu_before + time.process_time(),
                 "actions": [[step[1] for step in episode] for episode in episodes],
                 "replay": replay.state_dict(),
                 "curiosity": curiosity.state_dict() if curiosity else None,

@@ -162,8 +162,9 @@ def run_job(job: Job) -> dict[str, Any]:
         said = (place / "log.txt").read_text(errors="replace").strip().splitlines()
         return {"error": said[-1] if said else f"exit code {failed.returncode}"}
     trained = json.loads((run / "provenance.json").read_text())
-    names = ("command", "commit", "dirty")
-    result = {**{name: trained[name] for name in names}, **curve_of(run), "scores": scores}
+    origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
+    origin |= {name: trained[name] for name in ("commit", "dirty")}
+    result = {**origin, **curve_of(run), "scores": scores}
     write_json(place / "result.json", result)
     return result
 
@@ -176,17 +177,19 @@ def call(place: Path, *words: str) -> None:
 
 
 def curve_of(run: Path) -> dict[str, Any]:
-    """Steps and seconds of a run, its validation curve, and when it first reached each level."""
+    """Steps and CPU seconds of a run (a busy machine slows clocks, not work), its validation curve,
+    and when it first reached each level.
+    """
     events = EventAccumulator(str(run))
     events.Reload()
-    seconds = {scalar.step: scalar.value for scalar in events.Scalars("time/total")}
+    seconds = {scalar.step: scalar.value for scalar in events.Scalars("time/cpu")}
     curve = [(s.step, round(s.value, 4)) for s in events.Scalars("eval/val_greedy")]
     reached = {}
     for level in LEVELS:
         step = next((step for step, value in curve if value >= level), None)
         reached[str(level)] = None if step is None else [step, round(seconds[step] / 60, 1)]
     return {
-        "steps": max(seconds), "seconds": round(seconds[max(seconds)]),
+        "steps": max(seconds), "cpu_seconds": round(seconds[max(seconds)]),
         "curve": curve, "steps_and_minutes_to": reached,
     }  # fmt: skip
 
@@ -247,12 +250,12 @@ def markdown(cohort: Cohort, table: dict[str, Any]) -> str:
     """The table as people read it: a row a cell, per-seed values first."""
     lines = [cohort.about, ""] if cohort.about else []
     lines += [
-        "| cell | split, decoder | per seed | mean | IQM | 95 % interval | minutes |",
+        "| cell | split, decoder | per seed | mean | IQM | 95 % interval | CPU minutes |",
         "|---|---|---|---|---|---|---|",
     ]
     for cell, entry in table["cells"].items():
         seeds = entry["seeds"].values()
-        minutes = [f"{r['seconds'] / 60:.0f}" for r in seeds if "error" not in r]
+        minutes = [f"{r['cpu_seconds'] / 60:.0f}" for r in seeds if "error" not in r]
         for name, total in entry["summary"].items():
             split, decoder = name.split()
             rates = [

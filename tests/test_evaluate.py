@@ -186,7 +186,7 @@ def test_all_reports_run_to_the_end(run_dir, linear, batch, tmp_path, capsys):
     assert evaluate.run([*flags, "--report", "all", "--budget", "20", "--limit", "3"]) == 0
     reports = {name: json.loads((out / f"{name}.json").read_text()) for name in evaluate.REPORTS}
     page = (out / "index.html").read_text()
-    assert run_dir in page and "<math>" in page and (out / "report.md").exists()
+    assert run_dir in page and "<math" in page and (out / "report.md").exists()
     assert reports["families"]["decoders"]["greedy"]["by_family"] == {"one": [2, 2], "two": [0, 1]}
     assert reports["widths"]["solved"][0] == 2 and reports["search"]["oracle"]["solved"] == 2
     assert reports["search"]["oracle"]["failures"][0]["reason"] == "no roots"
