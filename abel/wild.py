@@ -4,8 +4,8 @@ A family is trained on, or held out (zero-shot), or nested: held out as well, an
 each occur in training. Which is which is fixed here, before any training. Every equation has a
 route that a script (`solve`) plays in the environment, to a proved root.
 
-python -m abel.datasets --name open_wild    # writes the set
-python -m abel.wild --split nested          # who solves it without learning: A*, SymPy's solve
+python -m abel.datasets --name open_wild           # writes the set
+python -m abel.wild --mark astar --split nested    # which equations a search alone solves
 """
 
 from __future__ import annotations
@@ -92,6 +92,10 @@ PARTS = {"trained": TRAINED, "zeroshot": ZERO_SHOT, "nested": NESTED}
 CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
 NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
 BUDGET, LIMIT = 100, 10.0  # states that A* expands, seconds for SymPy
+SOLVERS = {
+    "astar": f"A* without a policy, {BUDGET} states expanded",
+    "sympy": f"SymPy's solve in {LIMIT:g} s, its root proved",
+}
 COPRIME = ((2, 3), (3, 2), (2, 5), (5, 2), (3, 5), (2, 7), (3, 7), (5, 3), (7, 2), (4, 3))
 
 
@@ -183,42 +187,39 @@ def files(seed: int) -> dict[str, str]:
 # ---- What is solved without learning ----
 
 
-def load_marks(path: Path = FOLDER / "open_wild.marks.txt") -> dict[str, tuple[bool, bool]]:
-    """(A* solves it, SymPy's solve does), by the text of the equation, as far as it was tried."""
+def load_marks(solver: str, folder: Path = FOLDER) -> dict[str, bool]:
+    """Whether `astar` or `sympy` solves an equation, by its text, as far as it was tried."""
+    path = folder / f"open_wild.{solver}.txt"
     lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    return {text: (astar == "1", sympy == "1") for astar, sympy, text in rows}
+    return {text: solved == "1" for solved, text in rows}
 
 
-def mark(problems: list[Problem], path: Path, every: int) -> None:
-    """Add marks of every n-th equation of a family, but for those that have theirs."""
+def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
+    """Note which of the problems a solver without learning solves, but for those already noted."""
     config = EnvConfig(substitutions="general", terms="blocks", max_steps=16)
-    known, counts = load_marks(path), Counter()
+    known, path = load_marks(solver, folder), folder / f"open_wild.{solver}.txt"
     if not known:
-        path.write_text(
-            f"# A* ({BUDGET} states expanded, weight 1), SymPy's solve ({LIMIT:g} s), equation\n"
-        )
+        path.write_text(f"# 1 if solved by {SOLVERS[solver]}\n", encoding="utf-8")
     with Oracle(LIMIT) as oracle, path.open("a", encoding="utf-8") as file:
         for problem in problems:
-            counts[problem.family] += 1
-            if problem.text in known or counts[problem.family] % every:
+            if problem.text in known:
                 continue
-            cache = config.new_cache()
-            found = search(problem, config, cache, budget=BUDGET, weight=1.0)
-            marks = int(found.solved), int(oracle(problem.text).root is not None)
-            print(*marks, problem.text, sep="\t", file=file, flush=True)
+            if solver == "astar":
+                cache = config.new_cache()
+                solved = search(problem, config, cache, budget=BUDGET, weight=1.0).solved
+            else:
+                solved = oracle(problem.text).root is not None
+            print(int(solved), problem.text, sep="\t", file=file, flush=True)
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m abel.wild", description=mark.__doc__)
     splits = ("train", "val", "test", "zeroshot", "nested")
+    parser.add_argument("--mark", choices=SOLVERS, required=True)
     parser.add_argument("--split", choices=splits, default="test")
-    parser.add_argument("--every", type=int, default=1, help="mark one equation in so many")
-    parser.add_argument("--out", type=Path, default=FOLDER / "open_wild.marks.txt")
     args = parser.parse_args(argv)
-    if args.every < 1:
-        parser.error("--every takes a positive number")
-    mark(load_dataset(WILD, args.split), args.out, args.every)
+    mark(args.mark, load_dataset(WILD, args.split))
     return 0
 
 

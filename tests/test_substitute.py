@@ -66,6 +66,7 @@ def test_x_disappears_where_a_part_is_named(text, kernel, result):
         "sin(x) + cos(x)",
         "x^3 + x^2 + a",
         "a*x + b/x + c",  # 1/x only turns it round
+        "exp(a*(x + b) - a*x) + x",  # x cancels in the exponent
     ],
 )
 def test_nothing_is_named_where_x_would_stay_or_nothing_is_gained(text):
