@@ -87,7 +87,7 @@ def test_marks_are_noted_once_and_read_back(tmp_path):
         wild.mark("astar", problems, tmp_path)
     assert wild.load_marks("astar", tmp_path) == {problems[0].text: True}
     assert wild.load_marks("sympy", tmp_path) == {}
-    assert len((tmp_path / "open_wild.astar.txt").read_text().splitlines()) == 2
+    assert len((tmp_path / "open_wild.astar.marks").read_text().splitlines()) == 2
 
 
 def test_every_mark_belongs_to_an_equation():
