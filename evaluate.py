@@ -23,7 +23,7 @@ import torch
 import tyro
 
 from abel.actions import settle
-from abel.cov import Generator, propose
+from abel.cov import Generator
 from abel.datasets import DatasetError, Problem, load_dataset, read
 from abel.env import EnvConfig
 from abel.failures import diagnose, failures
@@ -31,6 +31,7 @@ from abel.learning import training
 from abel.parse import ParseError
 from abel.probes import MAX_POINTS, dormant, embeddings
 from abel.records import RunError, provenance, write_json
+from abel.report import write_page
 from abel.search import greedy
 from abel.study import DECODERS, Outcome, Study, show_trace
 from abel.tables import TABLES, families, layout
@@ -125,20 +126,10 @@ class Run:
 def load_run(args: Args) -> Run:
     agent, trained, state = load_agent(args.run)
     config = trained.env if args.cov == "run" else replace(trained.env, cov=args.cov)
-    generator = learned_generator() if config.cov == "learned" else propose
     folder = Path(args.run) if Path(args.run).is_dir() else Path(args.run).parent
     out = Path(args.out) if args.out else folder / "reports"
     dataset = args.dataset or trained.dataset
-    return Run(agent, dataset, config, generator, int(state["step"]), folder, out)
-
-
-def learned_generator() -> Generator:
-    try:
-        from abel.picov import load_generator
-
-        return load_generator()
-    except (ImportError, OSError, ValueError) as error:
-        raise RunError(f"there is no learned generator of substitutions: {error}") from None
+    return Run(agent, dataset, config, config.generator(), int(state["step"]), folder, out)
 
 
 def study_of(args: Args, run: Run, problems: Sequence[Problem]) -> Study:
@@ -180,15 +171,11 @@ def trigger_report(study: Study, run: Run) -> dict[str, Any]:
 
 
 def decomposition_report(study: Study, run: Run) -> dict[str, Any]:
-    other: Generator | None = propose
-    if study.config.cov != "learned":
-        try:
-            other = learned_generator()
-        except RunError:
-            other = None
+    other = replace(study.config, cov="cas" if study.config.cov == "learned" else "learned")
     return decomposition(
-        study.policy, study.problems, study.config, study.generator, other, **study.beam_flags()
-    )
+        study.policy, study.problems, study.config, study.generator, other.generator(),
+        **study.beam_flags(),
+    )  # fmt: skip
 
 
 def failures_report(study: Study, run: Run) -> dict[str, Any]:
@@ -260,15 +247,11 @@ def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> No
     }  # fmt: skip
     reports = {}
     for name in names:
-        reports[name] = {**REPORTS[name](study, run), "about": about}
+        reports[name] = {**about, **REPORTS[name](study, run)}
         write_json(run.out / f"{name}.json", reports[name])
         print(f"{name} ({run.dataset} {args.split}, {len(study.problems)} equations)")
         print(layout(TABLES[name](reports[name])), end="\n\n", flush=True)
     if args.report == "all":
-        try:
-            from abel.report import write_page
-        except ImportError as error:
-            raise RunError(f"the reports are in '{run.out}', but no page: {error}") from None
         write_page(reports, run.out)
     print(f"written to {run.out}")
 

@@ -101,7 +101,7 @@ class Args:
     """Every knob of a run; functions get them as arguments and have no defaults of their own."""
 
     dataset: str = "open_small"
-    """name of a dataset, or path of a text file with one equation a line"""
+    """name of a dataset, several joined by +, or path of a text file with one equation a line"""
     seed: int = 1
     """seed of everything random"""
     preset: str = "default"
@@ -196,7 +196,7 @@ class Args:
 
     def __post_init__(self) -> None:
         for name in ("total_timesteps", "num_envs", "num_steps", "num_epochs", "minibatch_size",
-                     "eval_period", "checkpoint_period"):  # fmt: skip
+                     "eval_period", "eval_problems", "checkpoint_period"):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ValueError(f"--{name.replace('_', '-')} must be at least 1")
         if self.preset not in PRESETS:
@@ -544,7 +544,8 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     rng = np.random.default_rng(args.seed)
 
     problems = load_dataset(args.dataset, "train")
-    validation = load_dataset(args.dataset, "val")[: args.eval_problems]
+    validation = load_dataset(args.dataset, "val")
+    validation = validation[:: math.ceil(max(len(validation), 1) / args.eval_problems)]
     curriculum = Curriculum(
         [problem.family for problem in problems], name=args.curriculum,
         ucb_beta=args.ucb_beta, lp_floor=args.lp_floor, seed=args.seed,

@@ -34,7 +34,9 @@ from abel.numeric import (
     Values,
     depends_on_x,
     finite,
+    has_denominator,
     is_zero,
+    swelling,
     values,
 )
 from abel.rewrite import (
@@ -61,22 +63,40 @@ MAX_NODES = 150
 MAX_BITS = 256
 
 
+class Multiplier(NamedTuple):
+    """A factor that both sides may be given, at the sample points."""
+
+    values: Values
+    sizes: tuple[float, float, float]
+    swelling: float
+    guarded: bool  # whether it has a denominator with x, which may cost a root
+
+
 class Facts(NamedTuple):
     """What legality asks about a term, gathered once."""
 
+    term: Expr
+    actions: dict[str, Action]  # with this term, by operation
     nodes: int
     has_x: bool
-    zero: bool
-    bits: int
-    values: Values
     size: float  # |term| at the first two sample points, which differ in x only
+    times: Multiplier | None  # the term as a factor, None where it may be none
+    over: Multiplier | None  # its reciprocal
 
 
 @remember
 def facts(term: Expr) -> Facts:
     at = values(term)
+    times = over = None
+    # 1 changes nothing, -1 is an operation of its own.
+    if not (is_zero(term) or integer_bits(term) > MAX_BITS or term is ONE or term is MINUS_ONE):
+        times = Multiplier(at, tuple(map(abs, at)), swelling(term), has_denominator(term))
+        if all(at):
+            inverse = tuple(1 / v for v in at)
+            over = Multiplier(inverse, tuple(map(abs, inverse)), swelling(term), has_x(term))
+    actions = {name: Action(name, term) for name in TERM_OPERATIONS}
     size = abs(at[0]) + abs(at[1])
-    return Facts(num_nodes(term), has_x(term), is_zero(term), integer_bits(term), at, size)
+    return Facts(term, actions, num_nodes(term), has_x(term), size, times, over)
 
 
 class Sides(NamedTuple):
@@ -90,6 +110,7 @@ class Sides(NamedTuple):
     size: list[float]  # |lhs| + |rhs| there
     change: float  # of the gap when only x changes
     room: int  # nodes that a step may still bring
+    swelling: float
     guard: RootGuard
 
     @classmethod
@@ -100,7 +121,8 @@ class Sides(NamedTuple):
         room = MAX_NODES - num_nodes(lhs) - num_nodes(rhs) - 6
         # A given equation may overflow at the samples: 0, so that nothing is legal that needs them.
         change = abs(gap[0] - gap[1]) if finite(left) and finite(right) else 0.0
-        return cls(lhs, rhs, left, right, gap, size, change, room, RootGuard(lhs, rhs))
+        swell = max(swelling(lhs), 1.0 if rhs is ZERO else swelling(rhs))
+        return cls(lhs, rhs, left, right, gap, size, change, room, swell, RootGuard(lhs, rhs))
 
 
 class Action(NamedTuple):
@@ -135,44 +157,41 @@ class Operation:
 # ---- Operations with a term ----
 
 
-def add_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
+def add_is_legal(sides: Sides, about: Facts) -> bool:
     # A term so large that x would drown beside it could not be told from one that loses x.
-    scale = sides.size[0] + sides.size[1] + 2 * facts.size
-    return 2 * facts.nodes <= sides.room and sides.change > TOLERANCE * scale
+    return sides.change > TOLERANCE * (sides.size[0] + sides.size[1] + 2 * about.size)
 
 
-def subtract_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
+def subtract_is_legal(sides: Sides, about: Facts) -> bool:
     # Taking the left side from itself when the right is 0 only turns signs: that is mul -1.
-    return add_is_legal(sides, term, facts) and not (sides.rhs is ZERO and term == sides.lhs)
+    return add_is_legal(sides, about) and not (sides.rhs is ZERO and about.term == sides.lhs)
 
 
-def multiply_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
-    return scaling_is_legal(sides, term, facts, inverse=False)
+def multiply_is_legal(sides: Sides, about: Facts) -> bool:
+    return scaling_is_legal(sides, about, about.times, inverse=False)
 
 
-def divide_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
-    return scaling_is_legal(sides, term, facts, inverse=True)
+def divide_is_legal(sides: Sides, about: Facts) -> bool:
+    return scaling_is_legal(sides, about, about.over, inverse=True)
 
 
-def scaling_is_legal(sides: Sides, term: Expr, facts: Facts, inverse: bool) -> bool:
-    """Whether both sides may be multiplied, or divided if `inverse`, by `term`."""
-    if 2 * facts.nodes > sides.room or facts.zero or facts.bits > MAX_BITS:
+def scaling_is_legal(sides: Sides, about: Facts, factor: Multiplier | None, inverse: bool) -> bool:
+    """Whether both sides may be multiplied by the term, or divided if `inverse`."""
+    if factor is None:
         return False
-    if term is ONE or term is MINUS_ONE:  # no change, and an operation of its own
+    size, (f, g, _), (size_f, size_g, size_h), swell, guarded = sides.size, *factor
+    scale = size[0] * size_f + size[1] * size_g
+    if not scale + size[2] * size_h < LARGEST:
         return False
-    f, g, h = facts.values
-    if inverse:
-        if not (f and g and h):
+    if not sides.swelling * swell < LARGEST:  # a power of a part may leave the range
+        row = OPERATIONS["div" if inverse else "mul"]
+        if not is_solvable(*row.apply(sides.lhs, sides.rhs, about.term)):
             return False
-        f, g, h = 1 / f, 1 / g, 1 / h
-    scale = sides.size[0] * abs(f) + sides.size[1] * abs(g)
-    if not scale + sides.size[2] * abs(h) < LARGEST:
-        return False
-    if not facts.has_x:
+    if not about.has_x:
         return True
     if abs(sides.gap[0] * f - sides.gap[1] * g) <= TOLERANCE * scale:  # x would cancel
         return False
-    return not sides.guard.loses(term, inverse)
+    return not (guarded and sides.guard.loses(about.term, inverse))
 
 
 def reciprocal(term: Expr) -> Expr:
@@ -202,10 +221,14 @@ def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Cal
             return False
         if name == "log" and is_zero(rhs):
             return False
+        if name == "square" and not sides.swelling < LARGEST**0.5:
+            return is_solvable(*apply(lhs, rhs))
         if cancels is not None:
             if not has_x(rhs):
-                # Roots, log and arcs shrink: what is finite and shows x plainly stays so.
-                if sides.change > 1000 * TOLERANCE * (sides.size[0] + sides.size[1]):
+                # Roots, log and asin shrink: what is finite and shows x plainly stays so. But acos
+                # takes all small numbers, and atan all large ones, to pi/2.
+                plain = sides.change > 1000 * TOLERANCE * (sides.size[0] + sides.size[1])
+                if plain and name not in ("acos", "atan"):
                     return True
             elif cancels(lhs) or cancels(rhs):
                 return is_solvable(*apply(lhs, rhs))
@@ -243,8 +266,8 @@ def applies(find: Callable, *args: Expr | str | None) -> bool:
         return False
 
 
-def let_is_legal(sides: Sides, term: Expr, facts: Facts) -> bool:
-    return facts.has_x and applies(change, "let", sides.lhs, sides.rhs, term)
+def let_is_legal(sides: Sides, about: Facts) -> bool:
+    return about.has_x and applies(change, "let", sides.lhs, sides.rhs, about.term)
 
 
 def substitution_row(name: str, text: str, tex: str) -> Operation:
@@ -333,6 +356,9 @@ OPERATIONS: dict[str, Operation] = {
 }  # fmt: skip
 
 
+TERM_OPERATIONS = tuple(row.name for row in OPERATIONS.values() if row.takes_term)
+
+
 # ---- Terms ----
 
 
@@ -348,12 +374,14 @@ def legal_actions(
 ) -> list[Action]:
     """Every legal action, operations in table order, each with its terms in preorder."""
     sides = Sides.of(lhs, rhs)
-    terms = [(term, facts(term)) for term in terms_of(lhs, rhs, blocks)]
+    terms = [
+        about for about in map(facts, terms_of(lhs, rhs, blocks)) if 2 * about.nodes <= sides.room
+    ]
     actions: list[Action] = []
     for row in operations:
         if row.takes_term:
             legal, name = row.legal, row.name
-            actions += [Action(name, term) for term, about in terms if legal(sides, term, about)]
+            actions += [about.actions[name] for about in terms if legal(sides, about)]
         elif row.legal(sides):
             actions.append(Action(row.name))
     return actions

@@ -222,7 +222,7 @@ def bench_soak(args: argparse.Namespace) -> None:
     equations = [problem.equation for problem in load_dataset(args.dataset, "train")]
     env = Env(equations, EnvConfig(max_steps=MAX_STEPS))
     env.reset(seed=0)
-    rng, times = random.Random(0), []
+    rng, times, origin = random.Random(0), [], provenance(sys.argv[1:], [])
     gc.disable()
     while len(times) < args.soak_steps:
         times += time_ours(env, rng, min(20_000, args.soak_steps - len(times)), [])
@@ -230,6 +230,14 @@ def bench_soak(args: argparse.Namespace) -> None:
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         counts = f"failed actions {env.cache.failures}  peak memory {memory:.0f} MB"
         print(f"{len(times):9,} steps  {quantiles(times)}  {counts}", flush=True)
+        if args.json:  # after every round, so that a run cut short leaves its figures
+            results = {
+                **origin,
+                "dataset": args.dataset, "steps": len(times), "seconds": round(sum(times), 1),
+                "ms": percentiles(times), "failed_actions": env.cache.failures,
+                "peak_memory_mb": round(memory),
+            }  # fmt: skip
+            write_json(Path(args.json), results)
 
 
 def bench_train(args: argparse.Namespace) -> None:
@@ -307,7 +315,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--train-steps", type=int, default=100_000, help="steps of the training")
     parser.add_argument("--soak-steps", type=int, default=1_000_000, help="steps of the soak")
     parser.add_argument("--turns", type=int, default=4, help="times the two alternate a seed")
-    parser.add_argument("--json", help="file for the results of env or train")
+    parser.add_argument("--json", help="file for the results")
     args = parser.parse_args(argv)
     if min(args.seeds, args.steps, args.plain_steps, args.turns) < 1:
         parser.error("--seeds, --steps, --plain-steps and --turns must be positive")

@@ -64,10 +64,13 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
     `mine.train.txt` and `mine.heldout.txt` are loaded together, under the name of either or as
     `mine`. A file on its own is split 80/20, and of held-out equations that differ only in spacing
     and names of constants one is kept; a file of fewer than 10 different equations is not split:
-    each split is all of it.
+    each split is all of it. Names joined by `+` are loaded together, equal lines once.
     """
     if not isinstance(name, str | Path):
         raise TypeError(f"a dataset is a name or a path, got {type(name).__name__}")
+    if "+" in str(name) and not Path(name).exists():
+        parts = [load_dataset(part, split) for part in str(name).split("+")]
+        return list(dict.fromkeys(problem for part in parts for problem in part))
     extra = EXTRA_SPLITS.get(str(name), ())
     wanted = (*SPLITS, *extra)
     if split not in wanted:

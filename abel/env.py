@@ -112,7 +112,15 @@ class EnvConfig:
             return False
         return row.flag is None or getattr(self, row.flag) not in (False, "off")
 
-    def new_cache(self, generator: Generator = propose) -> TransitionCache:
+    def generator(self) -> Generator:
+        """Who finds changes of variables."""
+        if self.cov != "learned":
+            return propose
+        from abel.picov import load_generator  # torch comes with it, so only on demand
+
+        return load_generator()
+
+    def new_cache(self, generator: Generator | None = None) -> TransitionCache:
         rows = tuple(row for row in OPERATIONS.values() if self.offers(row))
         return TransitionCache(
             operations=rows,
@@ -120,7 +128,7 @@ class EnvConfig:
             blocks=self.terms == "blocks",
             constants=self.constants,
             mask_idle_cov=self.mask_idle_cov,
-            generator=generator,
+            generator=generator or self.generator(),
             capacity=self.cache_size,
         )
 
@@ -157,7 +165,7 @@ class Env:
         config: EnvConfig | None = None,
         *,
         cache: TransitionCache | None = None,
-        generator: Generator = propose,
+        generator: Generator | None = None,
     ) -> None:
         if isinstance(problems, str | Equation):
             raise TypeError("Env takes a list of equations; for a single one write Env([equation])")
@@ -333,7 +341,7 @@ class SyncVectorEnv:
         problems: Sequence[Any],
         config: EnvConfig | None = None,
         *,
-        generator: Generator = propose,
+        generator: Generator | None = None,
         choose: Callable[[], int] | None = None,
     ) -> None:
         if num_envs < 1:

@@ -66,7 +66,7 @@ def integer_bits(expr: Expr) -> int:
 def split_factor(expr: Expr) -> tuple[Expr, Expr]:
     """(x-free factor, the other factors): `2*a*x*exp(x)` gives (2*a, x*exp(x))."""
     if isinstance(expr, Mul):
-        return part_of(expr, False), part_of(expr, True)
+        return split_args(expr)
     return (ONE, expr) if has_x(expr) else (expr, ONE)
 
 
@@ -74,16 +74,23 @@ def split_factor(expr: Expr) -> tuple[Expr, Expr]:
 def split_summand(expr: Expr) -> tuple[Expr, Expr]:
     """(x-free summand, the other summands): `a + x + b` gives (a + b, x)."""
     if isinstance(expr, Add):
-        return part_of(expr, False), part_of(expr, True)
+        return split_args(expr)
     return (ZERO, expr) if has_x(expr) else (expr, ZERO)
 
 
-def part_of(expr: Add | Mul, with_x: bool) -> Expr:
-    """The sum or product of the arguments with, or without, x."""
-    args = [arg for arg in expr.args if has_x(arg) == with_x]
-    if len(args) < 2 or (args[0].is_Rational and isinstance(args[1], Add)):
+def split_args(expr: Add | Mul) -> tuple[Expr, Expr]:
+    """The sum or product of the arguments without x, and that of the others."""
+    parts: tuple[list[Expr], list[Expr]] = ([], [])
+    for arg in expr.args:
+        parts[has_x(arg)].append(arg)
+    return joined(expr, parts[0]), joined(expr, parts[1])
+
+
+def joined(expr: Add | Mul, args: list[Expr]) -> Expr:
+    """The sum or product of some arguments of `expr`."""
+    if len(args) > 1 and args[0].is_Rational and isinstance(args[1], Add):
         return expr.func(*args)
-    return expr.func._from_args(args)  # still in canonical order: nothing to evaluate anew
+    return expr.func._from_args(args, True)  # in canonical order still: nothing to evaluate anew
 
 
 def free_part(expr: Expr) -> Expr:

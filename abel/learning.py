@@ -41,24 +41,22 @@ def training(run: Path) -> dict[str, Any]:
     edges = np.linspace(0, last, num_bins + 1)
 
     def binned(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Mean of the values in each bin; NaN where there is none."""
+        """Mean of the values in each bin; where there is none, the last one stands."""
         which = np.clip(np.searchsorted(edges, steps, "left") - 1, 0, num_bins - 1)
         count = np.bincount(which, minlength=num_bins)
-        total = np.bincount(which, values, minlength=num_bins)
-        return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        mean = np.bincount(which, values, minlength=num_bins) / np.maximum(count, 1)
+        last = np.maximum.accumulate(np.where(count > 0, np.arange(num_bins), -1))
+        return np.where(last >= 0, mean[last], 0.0)
 
     rate = {family: binned(*series) for family, series in rates.items()}
     even = np.ones(num_bins)
     events = {
-        family: np.nan_to_num(values * (binned(*weights[family]) if family in weights else even))
+        family: values * (binned(*weights[family]) if family in weights else even)
         for family, values in rate.items()
     }
     total = np.maximum(sum(events.values()), 1e-12)
     return {
         "steps": [round(float(edge)) for edge in edges[1:]],
         "share": {family: (values / total).round(4).tolist() for family, values in events.items()},
-        "rate": {
-            family: [None if np.isnan(v) else round(float(v), 4) for v in values]
-            for family, values in rate.items()
-        },
+        "rate": {family: values.round(4).tolist() for family, values in rate.items()},
     }

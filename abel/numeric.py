@@ -84,13 +84,27 @@ def finite(vals: Values) -> bool:
 
 
 @remember
+def swelling(expr: Expr) -> float:
+    """How far from 1, up or down, products of some factors of `expr` can lie at the sample points.
+
+    The product of all may be moderate, and the power of one of them out of range.
+    """
+    sizes = [abs(v) for factor in Mul.make_args(expr) for v in values(factor)]
+    if not all(sizes):
+        return math.inf
+    return max(math.prod([max(s, 1 / s) for s in sizes[i::3]]) for i in range(3))
+
+
+@remember
 def is_zero(expr: Expr) -> bool:
     """Whether `expr` vanishes identically, relative to the size of what it is summed from."""
     if isinstance(expr, Mul):
         return any(is_zero(arg) for arg in expr.args)
     if isinstance(expr, Add):
-        sizes = zip(*(map(abs, values(arg)) for arg in expr.args))
-        return all(abs(v) <= TOLERANCE * sum(size) for v, size in zip(values(expr), sizes))
+        return all(
+            abs(v) <= TOLERANCE * sum([abs(values(arg)[i]) for arg in expr.args])
+            for i, v in enumerate(values(expr))
+        )
     return values(expr) == (0, 0, 0)
 
 
@@ -116,8 +130,9 @@ class RootGuard:
 
     def __init__(self, lhs: Expr, rhs: Expr) -> None:
         self.lhs, self.rhs = lhs, rhs
+        self.has_root = has_root(lhs) or has_root(rhs)
         self.roots: dict[Expr, int] = {}
-        self.numerators: dict[tuple[Expr, int], Polynomial] = {}
+        self.numerators: dict[tuple[Expr, int], tuple[int, ...]] = {}
         self.overlaps: dict[tuple[Expr, bool], int] = {}
 
     def loses(self, term: Expr, inverse: bool) -> bool:
@@ -142,11 +157,13 @@ class RootGuard:
                 return worst
         worst = APART
         for generator in generators(term):
-            root = math.lcm(self.root_of(generator), root_index(term, generator))
+            root = 1
+            if self.has_root or has_root(term):
+                root = math.lcm(self.root_of(generator), root_index(term, generator))
             above, below = denominator(term, inverse, generator, root)
             if len(below) > 1:
                 top = self.numerator(generator, root)
-                worst = max(worst, meet(multiply(top, above), below) if top else APART)
+                worst = max(worst, meet(top, above, below) if top else APART)
         return worst
 
     def root_of(self, generator: Expr) -> int:
@@ -156,33 +173,38 @@ class RootGuard:
             )
         return self.roots[generator]
 
-    def numerator(self, generator: Expr, root: int) -> Polynomial:
-        """The numerator of lhs - rhs over the prime field."""
+    def numerator(self, generator: Expr, root: int) -> tuple[int, ...]:
+        """The numerator of lhs - rhs over the prime field, up to a constant factor."""
         key = (generator, root)
         if key not in self.numerators:
             left_top, left_below = fraction(self.lhs, generator, root)
             right_top, right_below = fraction(self.rhs, generator, root)
             minus = [PRIME - c if c else 0 for c in right_top]
             top = add(multiply(left_top, right_below), multiply(minus, left_below))
-            self.numerators[key] = top
+            self.numerators[key] = monic(top)
         return self.numerators[key]
 
 
 @remember
 def denominator(
     term: Expr, inverse: bool, generator: Expr, root: int
-) -> tuple[Polynomial, Polynomial]:
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Numerator and denominator of the multiplier, without factors that have no zeros."""
     above, below = fraction(term, generator, root)
     if inverse:
         above, below = below, above
     if isinstance(generator, exp | Pow):  # an exponential has no zeros: its powers may go
         below = below[next((i for i, c in enumerate(below) if c), 0) :]
-    return above, below
+    return tuple(above), tuple(below)
 
 
-def meet(top: Polynomial, below: Polynomial) -> int:
-    """Whether `below` shares no factor with `top`, leaves a copy of each, or kills one."""
+@remember
+def meet(numerator: tuple[int, ...], above: tuple[int, ...], below: tuple[int, ...]) -> int:
+    """Whether `below` shares no factor with numerator * above, leaves a copy of each, or kills one.
+
+    Remembered, since most steps leave lhs - rhs as it is, up to a constant factor.
+    """
+    top, below = multiply([*numerator], [*above]), [*below]
     if len(below) == 2:  # linear, by far the most common: its zero -b/c in top, without a division
         b, c = PRIME - below[0], below[1]
         total, scale = 0, 1
@@ -207,7 +229,7 @@ def meet(top: Polynomial, below: Polynomial) -> int:
 def has_denominator(expr: Expr) -> bool:
     """Whether a negative power of a function of x stands in `expr`, outside of functions."""
     if isinstance(expr, Pow) and expr.exp.is_Rational and has_x(expr.base):
-        return expr.exp.is_negative or has_denominator(expr.base)
+        return expr.exp.p < 0 or has_denominator(expr.base)
     return isinstance(expr, Add | Mul) and any(has_denominator(arg) for arg in expr.args)
 
 
@@ -243,6 +265,8 @@ def root_index(expr: Expr, generator: Expr) -> int:
 @remember
 def fraction(expr: Expr, generator: Expr, root: int) -> tuple[Polynomial, Polynomial]:
     """`expr` as a quotient of polynomials over the prime field in s, where generator = s**root."""
+    if not has_x(expr) and generator is not X:  # the same in every generator
+        return fraction(expr, X, 1)
     if expr == generator:
         return [0] * root + [1], [1]
     if isinstance(expr, Rational) and expr.q % PRIME:
@@ -296,6 +320,11 @@ def opaque(expr: Expr) -> int:
 def constant(value: int) -> Polynomial:
     value %= PRIME
     return [value] if value else []
+
+
+def monic(p: Polynomial) -> tuple[int, ...]:
+    inverse = pow(p[-1], -1, PRIME) if p else 1
+    return tuple([c * inverse % PRIME for c in p])
 
 
 def add(p: Polynomial, q: Polynomial) -> Polynomial:

@@ -60,14 +60,14 @@ def product(*factors: Expr) -> Expr:
         if isinstance(factor, Mul):
             pending.extend(factor.args)
             continue
-        base, exponent = (E, factor.args[0]) if isinstance(factor, exp) else factor.as_base_exp()
+        base, exponent = (E, factor.args[0]) if type(factor) is exp else factor.as_base_exp()
         if factor.is_Rational or factor is I or (base.is_Rational and exponent.is_Rational):
             numbers.append(factor)
             continue
         times, kind = (exponent, ONE) if exponent.is_Rational else exponent.as_coeff_Mul()
         kinds = powers.setdefault(base, {})
-        kinds[kind] = kinds.get(kind, ZERO) + times
-    number = Mul(*numbers) if len(numbers) != 1 else numbers[0]
+        kinds[kind] = kinds[kind] + times if kind in kinds else times
+    number = Mul(*numbers) if len(numbers) > 1 else numbers[0] if numbers else ONE
     if number is ZERO:
         return ZERO
     result, gathered = [], False
@@ -90,7 +90,7 @@ def product(*factors: Expr) -> Expr:
     number, radicals = number.as_coeff_Mul()
     result += () if radicals is ONE else Mul.make_args(radicals)
     result.sort(key=cmp_to_key(Basic.compare))
-    return Mul._from_args([number] * (number is not ONE) + result)
+    return Mul._from_args([number] * (number is not ONE) + result, True)
 
 
 def total(*terms: Expr) -> Expr:
@@ -103,23 +103,24 @@ def total(*terms: Expr) -> Expr:
         if isinstance(term, Add):
             pending.extend(term.args)
         elif term.is_Rational:
-            number += term
+            number = term if number is ZERO else number + term
         else:
             times, rest = term.as_coeff_Mul() if isinstance(term, Mul) else (ONE, term)
-            coefficients_of[rest] = coefficients_of.get(rest, ZERO) + times
+            known = coefficients_of.get(rest)
+            coefficients_of[rest] = times if known is None else known + times
     result: list[Expr] = []
     for rest, times in coefficients_of.items():
         if times is ONE:
             result.append(rest)
         elif times is not ZERO:
             factors = rest.args if isinstance(rest, Mul) else (rest,)
-            result.append(Mul._from_args((times, *factors)))
+            result.append(Mul._from_args((times, *factors), True))
     if any(isinstance(term, Add) for term in result):  # a coefficient became 1: (a + b)/2 twice
         return total(number, *result)
     if len(result) == 1 and number is ZERO:
         return result[0]
     result.sort(key=cmp_to_key(Basic.compare))
-    return Add._from_args([number] * (number is not ZERO) + result)
+    return Add._from_args([number] * (number is not ZERO) + result, True)
 
 
 def negate(expr: Expr) -> Expr:
@@ -178,7 +179,7 @@ def call(function: type, arg: Expr) -> Expr:
 def has_root(side: Expr, index: int) -> bool:
     """Whether the x-part of a side is an index-th power (an exponential always is)."""
     factors = Mul.make_args(split_factor(side)[1])
-    return all(isinstance(f, exp) or base_exponent(f)[1].p % index == 0 for f in factors)
+    return all(type(f) is exp or base_exponent(f)[1].p % index == 0 for f in factors)
 
 
 def root(side: Expr, index: int) -> Expr:
@@ -217,7 +218,7 @@ def base_exponent(factor: Expr) -> tuple[Expr, Expr]:
 
 
 def is_exponential(factor: Expr) -> bool:
-    return isinstance(factor, exp) or (isinstance(factor, Pow) and not has_x(factor.base))
+    return type(factor) is exp or (isinstance(factor, Pow) and not has_x(factor.base))
 
 
 def has_exponential(side: Expr) -> bool:
@@ -267,7 +268,7 @@ def replace(expr: Expr, mapping: Mapping[Expr, Expr]) -> Expr:
 
 def is_sum(factor: Expr) -> bool:
     base, exponent = base_exponent(factor)
-    return isinstance(base, Add) and exponent > 0
+    return isinstance(base, Add) and exponent.p > 0
 
 
 @remember

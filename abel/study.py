@@ -16,6 +16,7 @@ from abel.cov import Generator
 from abel.datasets import Problem
 from abel.env import EnvConfig
 from abel.oracle import Oracle
+from abel.progress import Progress
 from abel.search import Policy, Solution, beam, greedy, search
 from abel.transitions import TransitionCache
 from abel.trigger import tally
@@ -78,15 +79,16 @@ class Study:
         key = (name, width or self.width)
         if key not in self.known:
             outcomes: list[Outcome] = []
+            progress = Progress(sys.stderr)
 
             def show(note: str = "") -> None:
                 done, count = len(outcomes), len(self.problems)
                 bar = "#" * (20 * done // count) + "." * (20 - 20 * done // count)
                 solved = sum(outcome.solved for outcome in outcomes)
-                progress(f"{name} [{bar}] {done} of {count}, {solved} solved{note}")
+                progress.show(f"{name} [{bar}] {done} of {count}, {solved} solved{note}")
 
             DECODERS[name](self, outcomes, key[1], show)
-            progress("")
+            progress.show("")
             self.known[key] = outcomes
         return self.known[key]
 
@@ -151,12 +153,6 @@ DECODERS: dict[str, Callable[[Study, list[Outcome], int, Callable], None]] = {
     "astar": lambda study, outcomes, _, show: without_policy(study, outcomes, ASTAR_WEIGHT, show),
     "oracle": lambda study, outcomes, width, show: by_sympy(study, outcomes, show),
 }
-
-
-def progress(line: str) -> None:
-    """One line on a terminal, rewritten; nothing in a file or pipe."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
 
 # ---- Solutions to show ----

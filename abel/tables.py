@@ -61,9 +61,7 @@ def trigger(data: dict[str, Any]) -> list[Row]:
 
 
 def decomposition(data: dict[str, Any]) -> list[Row]:
-    rows = by_arm(data["arms"], ("label", "overall"))
-    blank = [""] * (len(rows[0]) - 2)
-    return rows + [[name, reason, *blank] for name, reason in data["missing"].items()]
+    return by_arm(data["arms"], ("label", "overall"))
 
 
 def failures(data: dict[str, Any]) -> list[Row]:

@@ -24,7 +24,7 @@ from abel.actions import (
 )
 from abel.cov import Generator, Substitute, Transform, change_variables, reach_goal, relabel
 from abel.encode import Array, Constants, encode
-from abel.equation import Equation, complexity, num_nodes
+from abel.equation import ZERO, Equation, complexity, num_nodes
 from abel.substitute import change
 from abel.verify import Verdict, verify_root
 
@@ -61,7 +61,7 @@ class Form:
 
     def __init__(self, lhs: Expr, rhs: Expr, stamp: int) -> None:
         self.lhs, self.rhs, self.stamp = lhs, rhs, stamp
-        self.complexity = sum(complexity(side) for side in (lhs, rhs) if side != 0)
+        self.complexity = sum(complexity(side) for side in (lhs, rhs) if side is not ZERO)
         self.solved_form = solved_form(lhs, rhs)
         self.observation: Observation | None = None
         self.capped: Observation | None = None  # the same once no substitution is allowed any more
@@ -146,7 +146,9 @@ class TransitionCache:
         form.observation = form.capped = form.flat = full
         # Substitutions are the last rows of the table, those that open goals the very last.
         for name, cut in (("capped", CHANGES), ("flat", CHANGES[-1:])):
-            num_left = sum(action.op not in cut for action in actions)
+            num_left = len(actions)
+            while num_left and actions[num_left - 1].op in cut:
+                num_left -= 1
             if num_left < len(actions):
                 left = Observation(*full[:4], *(column[:num_left] for column in full[4:]))
                 setattr(form, name, left)

@@ -128,24 +128,21 @@ def decomposition(
     problems: Sequence[Problem],
     config: EnvConfig,
     generator: Generator,
-    other: Generator | None,
+    other: Generator,
     **coefficients: Any,
 ) -> dict[str, Any]:
     """Beam accuracy: (A) as trained, (B) cov masked, (C) substitutions from the other generator."""
     names = {"cas": "rules", "learned": "learned generator", "off": "none"}
     mine = names[config.cov]
     theirs = "rules" if config.cov == "learned" else "learned generator"
-    arms: dict[str, tuple[str, EnvConfig, Generator | None]] = {
+    arms: dict[str, tuple[str, EnvConfig, Generator]] = {
         "A": (f"full pipeline (substitutions: {mine})", config, generator),
         "B": ("cov masked", replace(config, max_cov=0), generator),
         "C": (f"substitutions: {theirs}", config, other),
     }
     families = [problem.family for problem in problems]
-    report: dict[str, Any] = {"n": len(problems), "arms": {}, "missing": {}}
+    report: dict[str, Any] = {"n": len(problems), "arms": {}}
     for name, (label, settings, source) in arms.items():
-        if source is None:
-            report["missing"][name] = f"no {theirs} to compare with"
-            continue
         cache = settings.new_cache(source)
         found = beam(policy, problems, settings, cache, **coefficients)
         row = tally(families, [solution.solved for solution in found])

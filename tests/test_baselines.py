@@ -73,7 +73,7 @@ def transitions() -> tuple:
 @pytest.mark.parametrize("kind", [ICM, RND, NGU])
 def test_what_was_learned_surprises_less(kind):
     torch.manual_seed(0)
-    module = kind(16, 8, 1e-2)
+    module = kind(8, 8, 3e-2)
     states, ops, successors = transitions()
     part = module.lifetime if kind is NGU else module
 
@@ -81,7 +81,7 @@ def test_what_was_learned_surprises_less(kind):
         return part.surprise(collate(states), ops, collate(successors)).mean().item()
 
     before = surprise()
-    for _ in range(150):
+    for _ in range(60):
         module.learn(states, ops, successors, 2)
     assert surprise() < 0.5 * before
 

@@ -483,3 +483,11 @@ def test_templates_without_solutions_are_an_error(tmp_path, capsys):
         == 2
     )
     assert "have a solution" in capsys.readouterr().err
+
+
+def test_sets_joined_by_plus_are_loaded_together_and_equal_lines_once():
+    both = load_dataset("abel_level1+abel_level2", "train")
+    assert both == load_dataset("abel_level1", "train") + load_dataset("abel_level2", "train")
+    assert load_dataset("poesia+poesia", "val") == load_dataset("poesia", "val")
+    with pytest.raises(DatasetError, match="nowhere"):
+        load_dataset("small+nowhere")

@@ -15,7 +15,7 @@ for constants in ("blocks", "raw", "letters"):
     rng = random.Random(0)
     env = Env(texts, EnvConfig(max_steps=10, constants=constants))
     env.reset(seed=0)
-    for step in range(200):
+    for step in range(80):
         observation, reward, terminated, truncated, info = env.step(rng.randrange(len(env.actions)))
         named = [str(action) for action in env.actions] if step % 20 == 0 else []
         digest.update(repr((str(env.form), reward, named)).encode())

@@ -148,12 +148,6 @@ def test_a_checkpoint_with_code_in_it_is_not_run(tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_a_learned_generator_that_is_not_there_is_named(run_dir, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "abel.picov", None)
-    assert evaluate.run(["--run", run_dir, "--cov", "learned"]) == 2
-    assert "no learned generator" in capsys.readouterr().err
-
-
 def test_every_report_has_a_table_and_a_choice():
     choices = set(evaluate.ReportName.__args__)
     assert choices == set(evaluate.REPORTS) == set(TABLES)
@@ -171,7 +165,7 @@ def test_a_report_is_written_where_it_says(run_dir, linear, batch, tmp_path, cap
     flags = ["--run", run_dir, "--dataset", batch, "--split", "all", "--out", str(out)]
     assert evaluate.run([*flags, "--report", "failures"]) == 0
     data = json.loads((out / "failures.json").read_text())
-    assert data["n"] == 3 and data["unsolved"] == 1 and data["about"]["checkpoint_step"] == 64
+    assert data["n"] == 3 and data["unsolved"] == 1 and data["checkpoint_step"] == 64
     assert "unsolved" in capsys.readouterr().out
 
 

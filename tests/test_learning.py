@@ -22,5 +22,15 @@ def test_shares_are_draws_times_solve_rate(tmp_path):
     assert report["share"]["hard"] == pytest.approx([0.0, 2 / 3], abs=1e-4)
 
 
+def test_a_family_that_was_not_drawn_keeps_its_last_rate(tmp_path):
+    with SummaryWriter(str(tmp_path)) as writer:
+        for step in (100, 200, 300):
+            writer.add_scalar("solve/easy", 1.0, step)
+        writer.add_scalar("solve/late", 0.5, 200)
+    report = training(tmp_path)
+    assert report["steps"] == [100, 200, 300]
+    assert report["rate"]["late"] == [0.0, 0.5, 0.5]
+
+
 def test_a_run_without_events_is_empty(tmp_path):
     assert training(tmp_path) == {"steps": [], "share": {}, "rate": {}}

@@ -8,6 +8,7 @@ import pytest
 
 from abel import Env, Trace
 from abel.textbook import solve
+from abel.trace import main
 
 
 def solved_trace(text: str, relabel: bool = False) -> Trace:
@@ -94,20 +95,15 @@ def test_anything_else_is_not_a_trace(text):
         Trace.from_json(text)
 
 
-def test_the_command_says_whether_a_file_holds(tmp_path):
-    def run(content: str | None):
-        path = tmp_path / "trace.json"
-        path.unlink(missing_ok=True)
-        if content is not None:
-            path.write_text(content)
-        command = [sys.executable, "-m", "abel.trace", str(path)]
-        return subprocess.run(command, capture_output=True, text=True)
-
+def test_the_command_says_whether_a_file_holds(tmp_path, capsys):
+    path = tmp_path / "trace.json"
     trace = solved_trace("sqrt(x) + a = 0")
-    good = run(trace.to_json())
+    path.write_text(trace.to_json())
+    command = [sys.executable, "-m", "abel.trace", str(path)]
+    good = subprocess.run(command, capture_output=True, text=True)
     assert good.returncode == 0 and "holds" in good.stdout and "a <= 0" in good.stdout
-    bad = run(tampered(trace, root="-a**2").to_json())
-    assert bad.returncode == 1 and "does not hold" in bad.stdout
-    for content in (None, "nonsense"):
-        wrong = run(content)
-        assert wrong.returncode == 2 and wrong.stderr.count("\n") == 1
+    path.write_text(tampered(trace, root="-a**2").to_json())
+    assert main([str(path)]) == 1 and "does not hold" in capsys.readouterr().out
+    path.write_text("nonsense")
+    for wrong in (path, tmp_path / "nowhere.json"):
+        assert main([str(wrong)]) == 2 and capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,265 @@
+"""The learned generator: its grammar, what it sees, what it answers, and that it may be trusted."""
+
+import json
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from sympy import Integer, Symbol, exp, log, sin, symbols
+
+from abel import Env, EnvConfig, parse
+from abel.cov import propose, relabel
+from abel.covreward import Proposer
+from abel.grammar import (
+    COLUMN,
+    MAX_LENGTH,
+    NUM,
+    Example,
+    build,
+    draw_equations,
+    legal_columns,
+    look,
+    teach,
+)  # fmt: skip
+from abel.numeric import is_zero
+from abel.parse import parse_expression
+from abel.picov import (
+    PiCov,
+    as_generator,
+    cloning_loss,
+    heldout_equations,
+    load_generator,
+    run,
+    same,
+    write_programs,
+)  # fmt: skip
+from abel.textbook import solve
+
+x, a, b, c, k = symbols("x a b c k")
+ZERO = Integer(0)
+
+
+def columns(text: str) -> tuple[int, ...]:
+    """COPY2 is the third block."""
+    words = text.split()
+    return tuple(
+        NUM + int(word.removeprefix("COPY")) if "COPY" in word else COLUMN[word] for word in words
+    )
+
+
+def names(mask: np.ndarray) -> set[str]:
+    listed = [*COLUMN, *(f"COPY{j}" for j in range(len(mask) - NUM))]
+    return {name for name, legal in zip(listed, mask) if legal}
+
+
+def test_the_papers_example_is_written_in_prefix_order():
+    assert build(columns("SUB X DIV COPY0 MUL INT2 COPY1"), (b, a)) == x - b / (2 * a)
+    assert build(columns("DIV LOG X COPY0"), (k,)) == log(x) / k
+    assert build(columns("NONE"), ()) is None
+
+
+def test_what_is_no_substitution_is_none():
+    assert build(columns("SUB X X"), ()) is None
+    assert build(columns("DIV X SUB INT2 INT2"), ()) is None
+    assert build(columns("MUL X INT1"), ()) is None
+    assert build(columns("ADD X LOG SUB INT1 INT1"), ()) is None
+
+
+def test_arities_end_a_program_and_masks_keep_it_valid():
+    assert names(legal_columns((), 1)) == set(COLUMN) - {"X", "INT1", "INT2", "INT3", "INT4"}
+    assert "NONE" not in names(legal_columns(columns("SUB"), 0))
+    # x has not come yet, and this is the last slot.
+    assert names(legal_columns(columns("DIV COPY0"), 1)) >= {"X", "LOG", "ADD"}
+    assert not names(legal_columns(columns("DIV COPY0"), 1)) & {"COPY0", "INT2", "NONE"}
+    assert not legal_columns(columns("LOG X"), 3).any()
+    assert not legal_columns(columns("NONE"), 3).any()
+    assert names(legal_columns(columns("LOG " * (MAX_LENGTH - 1)), 2)) == {"X"}
+
+
+def test_every_program_that_the_masks_allow_ends_and_has_an_x():
+    rng, torch_net = np.random.default_rng(0), untrained()
+    for text in ("a*x^2 + b*x + c", "exp(x) + exp(-x)", "x^5 = sin(x)"):
+        view = look(*sides(text))
+        for program in write_programs(torch_net, view, count=100, rng=rng, epsilon=1.0):
+            assert len(program) <= MAX_LENGTH
+            assert not legal_columns(program, len(view.nodes)).any()
+            assert program == columns("NONE") or COLUMN["X"] in program
+
+
+def untrained() -> PiCov:
+    torch.manual_seed(0)
+    return PiCov(hidden=16, rounds=2)
+
+
+def sides(text: str):
+    equation = parse(text)
+    return equation.lhs, equation.rhs
+
+
+def test_letters_scales_and_shapes_of_coefficients_are_invisible():
+    view = look(*sides("3*a*x^2 - 5*b*x = 2*c"))
+    assert view.key == look(*sides("x*(b/d*x + sqrt(c)) + sin(g)^2")).key
+    assert set(view.blocks) == {3 * a, -5 * b, -2 * c}
+    assert view.key != look(*sides("x^2 - 5*b*x = 2*c")).key  # monic is seen
+    assert view.key != look(*sides("3*a*x^3 - 5*b*x = 2*c")).key  # and so are powers
+
+
+def test_opposite_rates_are_told_from_others():
+    assert look(*sides("a*exp(k*x) + b*exp(-k*x)")).opposites
+    assert not look(*sides("a*exp(k*x) + b*exp(-m*x)")).opposites
+
+
+def test_the_teacher_writes_what_the_detector_proposes():
+    for unseen in (False, True):
+        for lhs, rhs in draw_equations(random.Random(5), 30, unseen):
+            view = look(lhs, rhs)
+            if view is None:
+                assert propose(lhs, rhs) is None
+                continue
+            targets = teach(view)
+            program = tuple(right[0] for right in targets)
+            assert same(build(program, view.blocks), propose(lhs, rhs)), f"{lhs} = {rhs}"
+            for step, right in enumerate(targets):
+                mask = legal_columns(program[:step], len(view.nodes))
+                assert all(mask[column] for column in right)
+
+
+def test_the_loss_of_certain_right_answers_is_zero_and_of_uniform_ones_counts_the_legal():
+    net = untrained()
+    for layer in (net.next, net.query):
+        torch.nn.init.zeros_(layer.weight)
+        torch.nn.init.zeros_(layer.bias)
+    view = look(*sides("x^5 + 1"))  # no blocks
+    loss = cloning_loss(net, [Example(view, teach(view))])
+    assert loss.item() == pytest.approx(np.log(legal_columns((), 0).sum()))
+    net.next.bias.data[COLUMN["NONE"]] = 100.0
+    assert cloning_loss(net, [Example(view, teach(view))]).item() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_packing_does_not_change_an_answer():
+    net = untrained()
+    views = [look(*sides(t)) for t in ("a*x^2 + b*x + c", "exp(k*x) = 3*exp(-k*x)", "x^3 = x^2")]
+    examples = [Example(view, teach(view)) for view in views]
+    steps = [len(example.targets) for example in examples]
+    alone = [cloning_loss(net, [example]).item() for example in examples]
+    together = cloning_loss(net, examples).item()
+    assert together == pytest.approx(np.average(alone, weights=steps), rel=1e-5)
+
+
+# ---- The bundled generator ----
+
+
+@pytest.fixture(scope="module")
+def generator():
+    return load_generator()
+
+
+@pytest.mark.parametrize(
+    ("text", "phi"),
+    [
+        ("a*x^2 + 2*c*x + 5*d", "x - c/a"),
+        ("7*h*x^2 - x = p", "x + 1/(14*h)"),
+        ("x^3 + 3*b*x^2 + 3*b^2*x + c", "x - b"),
+        ("-x^4 + 12*b*x^3 = c", "x + 3*b"),
+        ("2*b*exp(x) + 2*d - 6*f*exp(-x)", "log(x)"),
+        ("m*exp(5*x) + n*exp(-5*x) = sqrt(p)", "log(x)/5"),
+        ("a*exp(k*x) + b*exp(-k*x) + c", "log(x)/k"),
+        ("x*(2*b*x + 2*d - 6*f/x)", "x - d/(2*b)"),
+    ],
+)
+def test_the_bundled_generator_knows_the_families(generator, text, phi):
+    assert same(generator(*sides(text)), parse_expression(phi))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a*x + b", "a*x^2 + c", "sin(x) = a", "a*sin(x)^2 + b*sin(x) + c", "x^5 + a*x^4 + b",
+        "2*b*x + 2*d - 6*f/x", "exp(2*x) + exp(x) = a", "sqrt(a*x + b) = c", "log(x)^2 = a*log(x)",
+    ],
+)  # fmt: skip
+def test_where_nothing_helps_it_says_none(generator, text):
+    assert generator(*sides(text)) is None
+
+
+def test_it_agrees_with_the_detector_on_unseen_equations(generator):
+    equations = heldout_equations("families", 80)
+    assert all(same(generator(lhs, rhs), propose(lhs, rhs)) for lhs, rhs in equations)
+
+
+def test_labels_are_copied_whole(generator):
+    lhs, rhs, _ = relabel(3 * a * x**2 + 5 * b * x + c, ZERO)
+    assert is_zero(generator(lhs, rhs) - propose(lhs, rhs))
+
+
+def test_it_plays_in_the_environment_to_a_proved_root(generator):
+    texts = ["3*a*x^2 - 5*b*x + 2*c", "2*b*exp(x) + 2*d - 6*f*exp(-x)"]
+    env = Env(texts, EnvConfig(cov="learned", terms="blocks"), generator=generator)
+    for index in range(len(texts)):
+        env.reset(options={"index": index})
+        assert solve(env)
+        assert env.trace().replay()
+
+
+def test_a_useless_substitution_cannot_prove_anything_wrong():
+    proposer = Proposer(SimpleNamespace(net=untrained()), np.random.default_rng(1), epsilon=1.0)
+    config = EnvConfig(cov="learned", terms="blocks", max_cov=1, max_steps=5)
+    env = Env(["a*x^2 + b*x"], config, generator=proposer)
+    for _ in range(3):
+        env.reset()
+        assert not solve(env) or env.trace().replay()
+
+
+def test_from_reward_the_shortest_proved_program_stays_and_a_failed_one_is_not_tried_again():
+    proposer = Proposer(SimpleNamespace(net=untrained()), np.random.default_rng(1), epsilon=1.0)
+    view = look(*sides("a*x^2 + b*x"))
+    long, short, bad = columns("DIV INT1 MUL INT2 X"), columns("DIV INT1 X"), columns("LOG X")
+    for program, solved in ((long, True), (short, True), (long, True), (bad, False)):
+        proposer.asked.append((view, program))
+        proposer.judge(solved)
+    assert proposer.proved[view.key].targets == tuple((column,) for column in short)
+    assert proposer.failed[view.key] == {log(x)}
+    tried = []
+    for _ in range(100):
+        assert proposer(*sides("a*x^2 + b*x")) is not None
+        tried.append(proposer.asked[-1][1])
+    assert bad not in tried and len(set(tried)) > 10
+
+
+def test_answers_are_remembered_and_the_same_for_equal_views():
+    generator = as_generator(untrained())
+    generator(a * x**2 + b * x + c, ZERO)
+    assert len(generator.programs) == len(generator.answers) == 1
+    generator(Symbol("q") * x**2 + 7 * b * x + c, ZERO)
+    assert len(generator.programs) == 1 and len(generator.answers) == 2
+
+
+def test_constants_alone_and_oversized_equations_are_refused():
+    assert look(a + exp(b), ZERO) is None
+    assert look((a + b + sin(c) + x) ** 12, ZERO) is None
+
+
+@pytest.mark.parametrize(
+    "argv", [["--steps", "0"], ["--eval", "--out", "no/such/run"], ["--equations", "-1"]]
+)
+def test_bad_input_is_one_line_and_exit_code_2(argv, capsys):
+    assert run(argv) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_short_training_learns_and_is_written(tmp_path, capsys):
+    out = tmp_path / "run"
+    argv = ["--out", str(out), "--pool-size", "400", "--steps", "120", "--heldout", "50"]
+    assert run([*argv, "--json", str(tmp_path / "r.json")]) == 0
+    assert {p.name for p in out.iterdir()} == {"weights.pt", "args.json", "provenance.json"}
+    assert load_generator(out)(sin(x) - a, ZERO) is None
+
+
+@pytest.mark.slow
+def test_reward_alone_finds_a_substitution_for_quadratics_without_a_constant(capsys, tmp_path):
+    path = tmp_path / "r.json"
+    assert run(["--reward-only", "--episodes", "300", "--equations", "4", "--json", str(path)]) == 0
+    assert json.loads(path.read_text())["train_solved"]["quadratic"][0] > 0
