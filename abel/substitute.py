@@ -200,11 +200,8 @@ def as_monomial(expr: Expr) -> tuple[Expr, dict[Expr, Expr]]:
             primes |= {Integer(p): -e for p, e in factorint(base.q).items()}
         for prime, e in primes.items():
             raised = total(powers.get(prime, ZERO), product(Integer(e), exponent))
-            if raised is ZERO:
-                del powers[prime]
-            else:
-                powers[prime] = raised
-    return product(*factors), powers
+            powers[prime] = raised
+    return product(*factors), {base: e for base, e in powers.items() if e is not ZERO}
 
 
 def multiple_of_powers(powers: dict[Expr, Expr], of: dict[Expr, Expr]) -> Integer | None:

@@ -3,20 +3,26 @@
 A family is trained on, or held out (zero-shot), or nested: held out as well, and made of parts that
 each occur in training. Which is which is fixed here, before any training. Every equation has a
 route that a script (`solve`) plays in the environment, to a proved root.
+
+python -m abel.datasets --name open_wild           # writes the set
+python -m abel.wild --mark astar --split nested    # which equations a search alone solves
 """
 
 from __future__ import annotations
 
+import argparse
 import random
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from sympy import Add, Expr, Integer, Mul, Pow
 
 from abel import textbook
 from abel.actions import Action
-from abel.datasets import FAMILIES, DatasetError, Problem
+from abel.datasets import FAMILIES, FOLDER, WILD, DatasetError, Problem, load_dataset
 from abel.env import Env, EnvConfig
 from abel.equation import ZERO, X, has_x, num_nodes, split_factor, split_summand
 from abel.generate import (
@@ -29,8 +35,10 @@ from abel.generate import (
     solver_cache,
 )
 from abel.numeric import is_zero
+from abel.oracle import Oracle
 from abel.parse import parse
 from abel.rewrite import difference, has_exponential, negate, power
+from abel.search import search
 from abel.substitute import exact_coefficients, lets
 from abel.templates import LETTERS, signed_number
 
@@ -83,6 +91,11 @@ NESTED = {
 PARTS = {"trained": TRAINED, "zeroshot": ZERO_SHOT, "nested": NESTED}
 CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
 NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
+BUDGET, LIMIT = 100, 10.0  # states that A* expands, seconds for SymPy
+SOLVERS = {
+    "astar": f"A* without a policy, {BUDGET} states expanded",
+    "sympy": f"SymPy's solve in {LIMIT:g} s, its root proved",
+}
 COPRIME = ((2, 3), (3, 2), (2, 5), (5, 2), (3, 5), (2, 7), (3, 7), (5, 3), (7, 2), (4, 3))
 
 
@@ -171,6 +184,45 @@ def files(seed: int) -> dict[str, str]:
     }
 
 
+# ---- What is solved without learning ----
+
+
+def load_marks(solver: str, folder: Path = FOLDER) -> dict[str, bool]:
+    """Whether `astar` or `sympy` solves an equation, by its text, as far as it was tried."""
+    path = folder / f"open_wild.{solver}.marks"
+    lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return {text: solved == "1" for solved, text in rows}
+
+
+def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
+    """Note which of the problems a solver without learning solves, but for those already noted."""
+    config = EnvConfig(substitutions="general", terms="blocks", max_steps=16)
+    known, path = load_marks(solver, folder), folder / f"open_wild.{solver}.marks"
+    if not known:
+        path.write_text(f"# 1 if solved by {SOLVERS[solver]}\n", encoding="utf-8")
+    with Oracle(LIMIT) as oracle, path.open("a", encoding="utf-8") as file:
+        for problem in problems:
+            if problem.text in known:
+                continue
+            if solver == "astar":
+                cache = config.new_cache()
+                solved = search(problem, config, cache, budget=BUDGET, weight=1.0).solved
+            else:
+                solved = oracle(problem.text).root is not None
+            print(int(solved), problem.text, sep="\t", file=file, flush=True)
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m abel.wild", description=mark.__doc__)
+    splits = ("train", "val", "test", "zeroshot", "nested")
+    parser.add_argument("--mark", choices=SOLVERS, required=True)
+    parser.add_argument("--split", choices=splits, default="test")
+    args = parser.parse_args(argv)
+    mark(args.mark, load_dataset(WILD, args.split))
+    return 0
+
+
 # ---- The script ----
 
 
@@ -257,3 +309,7 @@ def of_radicals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
 
 def is_radical(expr: Expr) -> bool:
     return isinstance(expr, Pow) and expr.exp.is_Rational and expr.exp.q == 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

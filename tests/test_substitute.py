@@ -66,6 +66,7 @@ def test_x_disappears_where_a_part_is_named(text, kernel, result):
         "sin(x) + cos(x)",
         "x^3 + x^2 + a",
         "a*x + b/x + c",  # 1/x only turns it round
+        "exp(a*(x + b) - a*x) + x",  # x cancels in the exponent
     ],
 )
 def test_nothing_is_named_where_x_would_stay_or_nothing_is_gained(text):
@@ -256,3 +257,31 @@ def test_decoding_never_visits_a_state_twice():
     config = EnvConfig(substitutions="general", max_steps=12)
     greedy(recording, ["a*x^4 + b*x^2 + c"], config, config.new_cache())
     assert len(seen) == len(set(map(id, seen))) > 3
+
+
+# ---- Proofs that these roots need ----
+
+CUBE = "(-q/2 + (q^2/4 + p^3/27)^(1/2))^(1/3)"
+P, Q = "(c/a - b^2/(3*a^2))", "(d/a - b*c/(3*a^2) + 2*b^3/(27*a^3))"
+GENERIC = CUBE.replace("q", Q).replace("p", P)
+
+
+@pytest.mark.parametrize(
+    "text, root, near_miss",
+    [
+        ("x^3 + p*x + q", f"{CUBE} - p/(3*{CUBE})", f"{CUBE} + p/(3*{CUBE})"),
+        ("a*x^3 + b*x^2 + c*x + d", f"{GENERIC} - {P}/(3*{GENERIC}) - b/(3*a)", f"{GENERIC}"),
+        (
+            "4^x + 6^x = 9^x",
+            "log((sqrt(5) - 1)/2)/(log(2) - log(3))",
+            "log((sqrt(5) - 1)/2)/log(2)",
+        ),
+        ("a*4^x + b*6^x = 0", "log(-b/a)/(log(4) - log(6))", "log(b/a)/(log(4) - log(6))"),
+        # Of no real coefficients here is the root real where it is tried: 6*b is too large.
+        ("sin(x) + cos(x) = 6*b", "2*atan((1 + sqrt(2 - 36*b^2))/(1 + 6*b))", "2*atan(1 + 6*b)"),
+    ],
+)
+def test_roots_are_proved_on_every_branch_and_their_neighbours_are_not(text, root, near_miss):
+    verdict = verify_root(parse(text), root)
+    assert verdict and verdict.valid_when is None
+    assert not verify_root(parse(text), near_miss)

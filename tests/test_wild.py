@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from abel import wild
-from abel.datasets import WILD, DatasetError, load_dataset
+from abel.datasets import WILD, DatasetError, Problem, load_dataset
 from abel.env import Env, EnvConfig
 from abel.trace import Trace
 
@@ -79,3 +79,18 @@ def test_every_tenth_equation_has_a_route():
 def test_unknown_splits_are_refused():
     with pytest.raises(DatasetError, match="zeroshot, nested"):
         load_dataset(WILD, "templates")
+
+
+def test_marks_are_noted_once_and_read_back(tmp_path):
+    problems = [Problem("a*x^2 + b*x + c = 0")]
+    for _ in range(2):
+        wild.mark("astar", problems, tmp_path)
+    assert wild.load_marks("astar", tmp_path) == {problems[0].text: True}
+    assert wild.load_marks("sympy", tmp_path) == {}
+    assert len((tmp_path / "open_wild.astar.marks").read_text().splitlines()) == 2
+
+
+def test_every_mark_belongs_to_an_equation():
+    texts = {p.text for split in SPLITS for p in load_dataset(WILD, split)}
+    for solver in wild.SOLVERS:
+        assert wild.load_marks(solver).keys() <= texts
