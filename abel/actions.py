@@ -48,6 +48,7 @@ from abel.rewrite import (
     expandable,
     grows_past,
     has_exponential,
+    has_logarithm,
     has_root,
     logarithm,
     negate,
@@ -221,7 +222,10 @@ def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Cal
             return False
         if name == "log" and is_zero(rhs):
             return False
-        if name == "square" and not sides.swelling < LARGEST**0.5:
+        powers = (name == "square" and not sides.swelling < LARGEST**0.5) or (
+            name == "exp" and (has_logarithm(lhs) or has_logarithm(rhs))
+        )
+        if powers:  # one of them may leave the range where the whole does not
             return is_solvable(*apply(lhs, rhs))
         if cancels is not None:
             if not has_x(rhs):

@@ -221,6 +221,11 @@ def is_exponential(factor: Expr) -> bool:
     return type(factor) is exp or (isinstance(factor, Pow) and not has_x(factor.base))
 
 
+def has_logarithm(side: Expr) -> bool:
+    """Whether a summand has a logarithm as a factor, which exp would turn into a power."""
+    return any(isinstance(f, log) for part in Add.make_args(side) for f in Mul.make_args(part))
+
+
 def has_exponential(side: Expr) -> bool:
     """Whether the x-part of a side is a product of exponentials."""
     rest = split_factor(side)[1]

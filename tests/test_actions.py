@@ -252,3 +252,5 @@ def test_a_power_that_leaves_the_range_of_the_samples_is_illegal():
         if action.op in ("square", "mul", "div"):
             assert is_solvable(*apply(action, equation.lhs, equation.rhs)), str(action)
     assert "square" not in legal(text)
+    assert "exp" not in legal("x - 400*log(x/400 + a/400) - 400*log(400) = x")
+    assert "exp" in legal("log(x) + a = b")
