@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import sympy
@@ -95,10 +98,21 @@ class Oracle:
 
 
 def serve() -> None:
-    """Answer equations, a line of JSON each, until the input ends."""
+    """Answer equations, a line of JSON each, until the input ends: at once, whatever is under way.
+
+    The asking process may have been killed, and nobody else would end a `solve` that goes on.
+    """
+    lines: SimpleQueue[str] = SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
     print("ready", flush=True)
-    for line in sys.stdin:
-        print(json.dumps(ask(json.loads(line))), flush=True)
+    while True:
+        print(json.dumps(ask(json.loads(lines.get()))), flush=True)
 
 
 if __name__ == "__main__":

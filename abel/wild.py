@@ -62,8 +62,7 @@ TRAINED = {
     "two_bases": "A*(P^2)^x + B*(P*Q)^x + C*(Q^2)^x",
     "palindromic": "A*x^4 + B*x^3 + C*x^2 + B*x + A",
     "radical": "sqrt(A*x + B) - C*x - D",
-    "reciprocal": "A/(H) + C",  # closed, and so is the next: the levels have nothing like them
-    "power": "A*P^x + C",
+    "reciprocal": "A/(H) + C",  # closed: the levels have no x in a denominator
 }
 ZERO_SHOT = {
     "quad_cos": "A*cos(G)^2 + B*cos(G) + C",

@@ -1,9 +1,13 @@
 """SymPy's `solve` behind a limit, its roots proved by us."""
 
+import json
+
 import pytest
 
 from abel import parse, verify_root
 from abel.oracle import Answer, Oracle, ask
+
+HARD = "cos(x)*sin(3*x)*exp(x) + x^2 = a"
 
 
 def test_a_root_is_proved_before_it_counts():
@@ -33,9 +37,10 @@ def test_a_root_that_is_not_proved_is_a_failure(monkeypatch):
 
 @pytest.mark.slow
 def test_a_question_past_the_limit_is_ended_and_the_next_one_is_answered():
-    with Oracle(limit=2.0) as oracle:
-        answer = oracle("cos(x)*sin(3*x)*exp(x) + x^2 = a")
+    with Oracle(limit=0.01) as oracle:
+        answer = oracle(HARD)
         assert answer.past_limit and answer.root is None and oracle.child is None
+        oracle.limit = 60.0
         assert oracle("x + a = 0").root == "-a"
         child = oracle.child
     assert child.poll() is not None  # nothing is left running
@@ -44,3 +49,13 @@ def test_a_question_past_the_limit_is_ended_and_the_next_one_is_answered():
 def test_past_limit_is_told_from_other_failures():
     assert Answer(None, None, "no answer in 3 s", 3.0).past_limit
     assert not Answer(None, None, "no roots", 0.1).past_limit
+
+
+@pytest.mark.slow
+def test_a_solve_under_way_ends_with_the_one_who_asked():
+    """A killed asker closes its end of the pipe; no `solve` goes on for ever after that."""
+    oracle = Oracle(limit=0.5)
+    oracle("x + a = 0")
+    print(json.dumps(HARD), file=oracle.child.stdin, flush=True)
+    oracle.child.stdin.close()
+    assert oracle.child.wait(timeout=20) == 0
