@@ -40,7 +40,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from abel.progress import Progress
 from abel.records import provenance, write_atomically, write_json
-from abel.stats import escape_rate, iqm, wilson
+from abel.stats import bootstrap_iqm, escape_rate, iqm, wilson
 
 PROJECT = Path(__file__).resolve().parent.parent
 LEVELS = (0.67, 0.79, 0.95, 0.99)  # of greedy validation accuracy: when was each first reached
@@ -226,7 +226,8 @@ def summary(scores: list[tuple[int, int]]) -> dict[str, Any]:
     rates = [solved / asked for solved, asked in scores]
     low, high = wilson(sum(solved for solved, _ in scores), sum(asked for _, asked in scores))
     return {
-        "mean": sum(rates) / len(rates), "iqm": iqm(rates), "min": min(rates), "max": max(rates),
+        "mean": sum(rates) / len(rates), "min": min(rates), "max": max(rates),
+        "iqm": iqm(rates), "iqm_interval": bootstrap_iqm(rates, seed=0),
         "wilson": [low, high], "escaped": escape_rate(rates),
     }  # fmt: skip
 

@@ -1,9 +1,15 @@
-"""Statistics for small counts and few seeds: intervals, exact tests, robust means."""
+"""Statistics for small counts and few seeds: intervals, exact tests, robust means.
+
+python -m abel.stats FIRST.json SECOND.json    # two results of evaluate.py --json, paired
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -89,3 +95,48 @@ def escape_rate(accuracies: Sequence[float], threshold: float = 0.2) -> float:
     if len(accuracies) == 0:
         raise ValueError("no values")
     return sum(value >= threshold for value in accuracies) / len(accuracies)
+
+
+def compare(first: dict[str, bool], second: dict[str, bool]) -> str:
+    """Two solvers on the equations that both were asked; `first` and `second` say what was solved.
+
+    McNemar's test pairs them; Fisher's takes them as two samples, as one must with other equations.
+    """
+    both = [text for text in first if text in second]
+    if not both:
+        raise ValueError("the two have no equation in common")
+    pairs = [(first[text], second[text]) for text in both]
+    counts = [sum(column) for column in zip(*pairs)]
+    lines = []
+    for name, solved in zip(("first", "second"), counts):
+        low, high = wilson(solved, len(both))
+        rate = f"{solved / len(both):.3f} [{low:.3f}, {high:.3f}]"
+        lines.append(f"{name:8} {solved} of {len(both)} = {rate}")
+    alone = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
+    table = counts[0], len(both) - counts[0], counts[1], len(both) - counts[1]
+    lines.append(f"solved by the first only {alone[0]}, by the second only {alone[1]}")
+    lines.append(f"McNemar p = {mcnemar(*zip(*pairs)):.4g}, Fisher p = {fisher_exact(*table):.4g}")
+    return "\n".join(lines)
+
+
+def main(argv: Sequence[str]) -> int:
+    if len(argv) != 2 or argv[0].startswith("-"):
+        print("usage: python -m abel.stats FIRST.json SECOND.json", file=sys.stderr)
+        return 2
+    try:
+        runs = [
+            {
+                row["equation"]: row["solved"]
+                for row in json.loads(Path(path).read_text())["equations"]
+            }
+            for path in argv
+        ]
+        print(compare(*runs))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        print(f"abel.stats: not two results of evaluate.py --json: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

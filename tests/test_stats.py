@@ -1,11 +1,12 @@
 """Statistics against hand-worked numbers and published values."""
 
+import json
 from itertools import product
 
 import numpy as np
 import pytest
 
-from abel.stats import bootstrap_iqm, escape_rate, fisher_exact, iqm, mcnemar, wilson
+from abel.stats import bootstrap_iqm, escape_rate, fisher_exact, iqm, main, mcnemar, wilson
 
 
 def test_wilson_interval_by_hand():
@@ -87,3 +88,19 @@ def test_bootstrap_interval_holds_the_mean_and_repeats():
 def test_escape_rate_counts_the_threshold_itself():
     assert escape_rate([0.02, 0.2, 0.91, 0.1]) == 0.5
     assert escape_rate([0.3, 0.6], threshold=0.5) == 0.5
+
+
+def test_two_results_are_paired_by_equation(tmp_path, capsys):
+    def results(name: str, solved: dict[str, bool]) -> str:
+        rows = [{"equation": text, "solved": won} for text, won in solved.items()]
+        (tmp_path / name).write_text(json.dumps({"equations": rows}))
+        return str(tmp_path / name)
+
+    one = results("one", {"a": True, "b": False, "c": True, "only here": True})
+    two = results("two", {"c": True, "b": True, "a": True})
+    assert main([one, two]) == 0
+    said = capsys.readouterr().out
+    assert "2 of 3 = 0.667" in said and "first only 0, by the second only 1" in said
+    assert "McNemar p = 1" in said
+    assert main([one, results("other", {"z": True})]) == 2
+    assert main([one, str(tmp_path / "nowhere")]) == 2 and main([one]) == 2
