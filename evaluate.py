@@ -13,6 +13,7 @@ checkpoint that is best on the 30 %, and what is reported here is the 70 % (`--s
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -139,11 +140,15 @@ def load_run(args: Args) -> Run:
 def write_bundle(run: Run, out: Path) -> None:
     """The agent with its arguments and provenance, small enough to keep and to share."""
     out.mkdir(parents=True, exist_ok=True)
-    trained = json.loads((run.folder / "args.json").read_text())
+    trained, origin = (
+        json.loads((run.folder / name).read_text()) for name in ("args.json", "provenance.json")
+    )
+    trained["out"] = "runs"  # where it was trained is nobody's business
+    origin["command"] = re.sub(r" --out \S+", "", origin["command"])
     state = {"format": FORMAT, "args": trained, "agent": run.agent.state_dict(), "step": run.step}
     save_checkpoint(out / "best.pt", state)
-    for name in ("args.json", "provenance.json"):
-        write_json(out / name, json.loads((run.folder / name).read_text()))
+    write_json(out / "args.json", trained)
+    write_json(out / "provenance.json", origin)
     print(f"written to {out}")
 
 

@@ -1,6 +1,7 @@
 """The evaluation script, run in process on a barely trained agent and on scripted policies."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -151,7 +152,8 @@ def test_a_bundle_is_the_same_agent_and_smaller(run_dir, tmp_path):
     out = tmp_path / "small"
     assert evaluate.run(["--run", run_dir, "--bundle", str(out)]) == 0
     whole, small = (train_ppo.load_agent(path) for path in (run_dir, out))
-    assert small[1] == whole[1] and small[2]["step"] == whole[2]["step"]
+    assert replace(small[1], out="") == replace(whole[1], out="")
+    assert small[2]["step"] == whole[2]["step"]
     for name, weights in whole[0].state_dict().items():
         assert torch.equal(weights, small[0].state_dict()[name])
     size, before = ((path / "best.pt").stat().st_size for path in (out, Path(run_dir)))
