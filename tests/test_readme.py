@@ -47,3 +47,16 @@ def test_ceilings_are_those_of_the_results_file(name):
     row = next(row for row in rows() if row[0] == f"`{name}`")
     assert float(row[4]) == pytest.approx(ceiling(name, "by_script"), abs=0.005)
     assert float(row[5]) == pytest.approx(ceiling(name, "by_sympy_solve"), abs=0.005)
+
+
+def test_results_are_those_of_the_results_files():
+    table = README.split("<!-- results -->")[1].split("<!-- end results -->")[0].splitlines()[3:]
+    files = (("open_small", "default"), ("open_small_raw", "raw"))
+    for line, (file, cell) in zip(table, files, strict=True):
+        columns = [column.strip() for column in line.split("|")[1:-1]]
+        data = json.loads((ROOT / f"runs/results/{file}.json").read_text(encoding="utf-8"))
+        runs = data["cells"][cell]["seeds"].values()
+        for column, split, decoder in ((2, "test", "greedy"), (3, "test", "beam"),
+                                       (4, "heldout", "greedy")):  # fmt: skip
+            scores = [run["scores"][split][decoder] for run in runs]
+            assert columns[column] == ", ".join(f"{s['solved']}/{s['n']}" for s in scores)

@@ -13,6 +13,7 @@ import pytest
 import sympy as sp
 from sympy import E, I, Integer, Rational, acos, asin, atan, cbrt, cos, exp, log, pi, sin, sqrt, tan
 
+import abel
 from abel import proof, residual, verify
 from abel.equation import Equation, X
 from abel.verify import Verdict, verify_root
@@ -517,3 +518,14 @@ def test_rewriting_for_a_proof_keeps_the_value_inside_the_conditions(depth):
                     assert abs(before[0] - after[0]) <= tolerance, (expr, back, cell, point)
             break
     assert num_compared > 100
+
+
+def test_an_error_inside_sympy_is_no_proof_and_no_crash(monkeypatch):
+    """A training run ended once because `acos` of a large constant broke SymPy's own cache."""
+
+    def broken(self, expr):
+        raise AttributeError("'LazyExceptionMessage' object has no attribute 'startswith'")
+
+    monkeypatch.setattr("abel.verify.Tower.convert", broken)
+    verdict = verify_root(abel.parse("7*a*x + b = 0"), abel.parse("x = -b/(7*a)").rhs)
+    assert verdict.status == "unproven"
