@@ -624,7 +624,8 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             terminated[t] = torch.from_numpy(term)
             ended[t] = torch.from_numpy(term | trunc)
             rollout += observations
-            successors += [i.get("final_observation", o) for i, o in zip(infos, following)]
+            if curiosity:
+                successors += [i.get("final_observation", o) for i, o in zip(infos, following)]
             for n, info in enumerate(infos):
                 action = int(actions[t, n])
                 taken = observations[n].actions[action]
