@@ -27,36 +27,31 @@ def read_scalars(run: Path, prefix: str) -> dict[str, tuple[np.ndarray, np.ndarr
 
 
 def training(run: Path) -> dict[str, Any]:
-    """Solve rates of the families over training, and their shares of all solve events.
-
-    A family's solve events are as many as its draws times its solve rate, and draws follow the
-    curriculum's weights, which are logged too; without them all families count as drawn alike.
-    """
+    """Solve rates of the families over training, and their shares of all solve events."""
     rates = {k: v for k, v in read_scalars(run, "solve/").items() if k not in NOT_FAMILIES}
-    weights = read_scalars(run, "curriculum/")
+    events = read_scalars(run, "events/")
     if not rates:
         return {"steps": [], "share": {}, "rate": {}}
     last = max(int(steps[-1]) for steps, _ in rates.values())
     num_bins = min(MAX_POINTS, max(len(steps) for steps, _ in rates.values()))
     edges = np.linspace(0, last, num_bins + 1)
 
-    def binned(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Mean of the values in each bin; where there is none, the last one stands."""
+    def binned(steps: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How many values are in each bin, and their sum."""
         which = np.clip(np.searchsorted(edges, steps, "left") - 1, 0, num_bins - 1)
-        count = np.bincount(which, minlength=num_bins)
-        mean = np.bincount(which, values, minlength=num_bins) / np.maximum(count, 1)
-        last = np.maximum.accumulate(np.where(count > 0, np.arange(num_bins), -1))
-        return np.where(last >= 0, mean[last], 0.0)
+        return np.bincount(which, minlength=num_bins), np.bincount(which, values, num_bins)
 
-    rate = {family: binned(*series) for family, series in rates.items()}
-    even = np.ones(num_bins)
-    events = {
-        family: values * (binned(*weights[family]) if family in weights else even)
-        for family, values in rate.items()
-    }
-    total = np.maximum(sum(events.values()), 1e-12)
+    def mean(steps: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Of each bin; where nothing was logged, the last one stands."""
+        count, total = binned(steps, values)
+        last = np.maximum.accumulate(np.where(count > 0, np.arange(num_bins), -1))
+        return np.where(last >= 0, (total / np.maximum(count, 1))[last], 0.0)
+
+    rate = {family: mean(*series) for family, series in rates.items()}
+    solves = {family: binned(*series)[1] for family, series in events.items()}
+    total = np.maximum(sum(solves.values()), 1)
     return {
         "steps": [round(float(edge)) for edge in edges[1:]],
-        "share": {family: (values / total).round(4).tolist() for family, values in events.items()},
+        "share": {family: (count / total).round(4).tolist() for family, count in solves.items()},
         "rate": {family: values.round(4).tolist() for family, values in rate.items()},
     }

@@ -44,9 +44,9 @@ from abel.grammar import (
     look,
     training_pool,
 )  # fmt: skip
-from abel.numeric import is_zero
 from abel.records import RunError, provenance, write_atomically, write_json
 from abel.rewrite import coefficients, difference, expand
+from abel.verify import is_identity
 
 BUNDLED = Path(__file__).resolve().parent.parent / "runs" / "picov"
 FORMAT = "abel-picov-1"
@@ -334,10 +334,10 @@ def save(net: PiCov, args: Args, argv: Sequence[str], results: dict) -> None:
 
 
 def same(one: Expr | None, other: Expr | None) -> bool:
-    """Equal as functions of x and the coefficients, by their values at the sample points."""
+    """Equal as functions of x and the coefficients, by symbols: their difference is proved 0."""
     if one is None or other is None or one == other:
         return one is other or one == other
-    return is_zero(difference(one, other))
+    return is_identity(difference(one, other))
 
 
 def family_of(phi: Expr | None, lhs: Expr, rhs: Expr) -> str:

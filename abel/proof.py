@@ -146,6 +146,7 @@ class Tower:
         self.origins: dict[PolyElement, tuple[PolyElement, int]] = {}  # (u, n), by u**n
         self.logarithms: dict[PolyElement, PolyElement] = {}  # u, by exp(u)
         self.conditions: dict[Boolean, None] = {}
+        self.tried: dict[PolyElement, int] = {}  # how deep it was tried to show that f is 0
         self.one, self.zero = self.ring.one, self.ring.zero
         self.known = {symbol: self.kernel(symbol) for symbol in symbols}
         self.known[I] = self.i = self.kernel(I, -self.one, 2)
@@ -527,8 +528,9 @@ class Tower:
     def vanishes(self, f: PolyElement, nesting: int = 4) -> bool:
         """Whether f is 0: at sight, or as a factor is high*k**j + low with k**j = -low/high."""
         f = self.reduced(f)
-        if not f or not nesting:
+        if not f or nesting <= self.tried.get(f, 0):
             return not f
+        self.tried[f] = nesting  # more often would not help, neither later nor on the way
         for (factor, _), i in product(self.factors(f), reversed(range(len(self.kernels)))):
             kind, base, order = self.kernels[i]
             exponents = sorted({monom[i] for monom in factor})

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import sympy as sp
-from sympy import Expr, Ge, Symbol
+from sympy import Dummy, Expr, Ge, Mul, Symbol
 from sympy.logic.boolalg import Boolean
 
 from abel.equation import Equation, X, has_x, num_nodes
@@ -55,6 +55,16 @@ def _prove(
         except Exception:  # GiveUp, or whatever SymPy raises on odd input: there is no proof
             return None
     return None
+
+
+def is_identity(expr: Expr) -> bool:
+    """Whether `expr` is 0 whatever x and the coefficients are, proved on every branch."""
+    if not has_x(expr):
+        expr = Mul(X, expr, evaluate=False)  # 0 with the factor is 0 without it
+    unknown = Dummy("x")
+    symbols = sorted(expr.free_symbols - {X}, key=lambda symbol: symbol.name) + [unknown]
+    point = sample_points(len(symbols))[0]
+    return _prove(Equation(expr), unknown, symbols, point, 0) is not None
 
 
 def _tightest(conditions: dict[Boolean, None]) -> frozenset[Boolean]:

@@ -8,10 +8,12 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 import train_ppo
+from abel.learning import read_scalars, training
 from train_ppo import PRESETS, Args, load_agent, parse_args
 
 SCRIPT = str(Path(train_ppo.__file__))
@@ -108,7 +110,13 @@ def test_two_runs_of_one_seed_are_equal_whatever_the_hash_seed(tmp_path):
     for seed in "01":
         flags = [*SMALL, "--total-timesteps", "1024", "--out", str(tmp_path / seed)]
         assert train(*flags, hash_seed=seed).returncode == 0
-    assert same(run_in(tmp_path / "0"), run_in(tmp_path / "1"))
+    runs = [run_in(tmp_path / seed) for seed in "01"]
+    assert same(*runs)
+    first, second = (read_scalars(run, "") for run in runs)
+    assert first.keys() == second.keys() and "losses/policy_loss" in first
+    for tag in first:
+        if not tag.startswith("time/") and tag != "charts/SPS":
+            assert np.array_equal(first[tag], second[tag]), tag
 
 
 @pytest.mark.slow
@@ -153,7 +161,13 @@ def test_it_learns_the_first_level_in_about_a_minute(tmp_path):
         assert json.loads((run / name).read_text())
     agent, args, state = load_agent(run)
     assert args.dataset == "abel_level1" and state["step"] <= 20480
-    assert list(run.glob("events.out.tfevents.*"))
+    shares = training(run)["share"]
+    assert sum(values[-1] for values in shares.values()) == pytest.approx(1, abs=1e-3)
+    table = (Path(SCRIPT).parent / "README.md").read_text()
+    for tag in read_scalars(run, ""):
+        group, name = tag.split("/", 1)
+        if group != "hparam":
+            assert f"`{group}/" in table and (f"{name}`" in table or f"`{group}/<family>`" in table)
 
 
 @pytest.mark.slow

@@ -16,7 +16,8 @@ from sympy import E, I, Integer, Rational, acos, asin, atan, cbrt, cos, exp, log
 import abel
 from abel import proof, residual, verify
 from abel.equation import Equation, X
-from abel.verify import Verdict, verify_root
+from abel.parse import parse_expression
+from abel.verify import Verdict, is_identity, verify_root
 
 a, b, c, d, e, f, k = sp.symbols("a b c d e f k")
 x = X
@@ -529,3 +530,34 @@ def test_an_error_inside_sympy_is_no_proof_and_no_crash(monkeypatch):
     monkeypatch.setattr("abel.verify.Tower.convert", broken)
     verdict = verify_root(abel.parse("7*a*x + b = 0"), abel.parse("x = -b/(7*a)").rhs)
     assert verdict.status == "unproven"
+
+
+@pytest.mark.parametrize(
+    ("expr", "zero"),
+    [
+        ("(x + a)^2 - x^2 - 2*a*x - a^2", True),
+        ("x/a + b/(2*a) - (2*x + b)/(2*a)", True),
+        ("log(x)/2 - log(x)", False),
+        ("sqrt(x^2) - x", False),  # only for x >= 0
+        ("(a + b)^2 - a^2 - 2*a*b - b^2", True),  # without x
+        ("a - b", False),
+        ("x + a/10^12 - x", False),
+    ],
+)
+def test_identities_are_proved_on_every_branch(expr, zero):
+    assert is_identity(parse_expression(expr)) is zero
+
+
+def test_a_proof_does_not_try_the_same_thing_over_and_over(monkeypatch):
+    """This root took 609 attempts and seconds; every distinct one is made once a tower."""
+    attempts = []
+    vanishes = proof.Tower.vanishes
+    monkeypatch.setattr(
+        proof.Tower, "vanishes", lambda *args: attempts.append(args) or vanishes(*args)
+    )
+    equation = abel.parse("-10*b*x^3 - 7*d + 9*f*x^2 - 27*f^2*x/(10*b) = 0")
+    inner = -10 * sp.Symbol("b") / parse_expression("7*d + 27*f^3/(100*b^2)")
+    power = sp.Pow(sp.Pow(inner, Rational(2, 3), evaluate=False), Rational(-1, 2), evaluate=False)
+    verdict = verify_root(equation, power + parse_expression("3*f/(10*b)"))
+    assert verdict.status == "proved" and verdict.valid_when is not None
+    assert len(attempts) < 200
