@@ -70,17 +70,22 @@ FORMAT = "abel-agent-1"  # of checkpoints
 class NetConfig:
     """The policy and value network."""
 
-    hidden: int = 64  # width of node states
-    embed: int = 64  # width of token embeddings
-    rounds: int = 3  # rounds of message passing, the paper's K
+    hidden: int = 64
+    """width of node states"""
+    embed: int = 64
+    """width of token embeddings"""
+    rounds: int = 3
+    """rounds of message passing, the paper's K"""
     encoder: Literal["tree", "paper", "mlp", "gcn", "sage"] = "tree"
     """tree: TreeMLP with roles, LayerNorm and skip connections; paper: its listing; baselines"""
     messages: Literal["up", "both"] = "up"
     """messages from child to parent only (equal subtrees are computed once), or both ways"""
-    pool: Literal["mean", "max"] = "mean"  # how TreeMLP pools node states
+    pool: Literal["mean", "max"] = "mean"
+    """how TreeMLP pools node states"""
     head: Literal["pointer", "index"] = "pointer"
     """score actions by operation and term, or the paper's fixed list of action indices"""
-    cap: int = 50  # actions that the index head can tell apart; later ones are masked
+    cap: int = 50
+    """actions that the index head can tell apart; later ones are masked"""
 
     def __post_init__(self) -> None:
         if self.encoder == "mlp" and self.head == "pointer":
@@ -98,51 +103,90 @@ class Args:
 
     dataset: str = "open_small"
     """name of a dataset, several joined by +, or path of a text file with one equation a line"""
-    seed: int = 1  # seed of everything random
-    preset: str = "default"  # starting point for all other flags: default, or a row of the paper
-    out: str = "runs"  # directory in which the run's own directory is made
-    resume: str = ""  # directory of a run to continue; its own arguments are used
-    total_timesteps: int = 400_000  # environment steps to train for
-    num_envs: int = 64  # environments stepped side by side
-    num_steps: int = 32  # steps of each environment between updates
-    num_epochs: int = 3  # passes over each rollout
-    minibatch_size: int = 512  # transitions in a gradient step
-    learning_rate: float = 7e-4  # step size of Adam at the start
-    anneal_lr: bool = True  # let the learning rate fall linearly to a tenth
-    gamma: float = 0.99  # discount factor
-    gae_lambda: float = 0.95  # decay of the advantage trace
-    clip_coef: float = 0.2  # how far the probability ratio may move from 1
-    clip_vloss: bool = False  # clip value updates as policy updates are
-    norm_adv: bool = True  # normalise advantages in each minibatch
-    ent_coef: float = 0.02  # weight of the entropy bonus at the start
-    ent_coef_final: float = 0.01  # weight of the entropy bonus at the end
-    vf_coef: float = 0.5  # weight of the value loss
-    max_grad_norm: float = 0.5  # gradients are scaled down to this norm
+    seed: int = 1
+    """seed of everything random"""
+    preset: str = "default"
+    """starting point for all other flags: default, or a row of the paper"""
+    out: str = "runs"
+    """directory in which the run's own directory is made"""
+    resume: str = ""
+    """directory of a run to continue; its own arguments are used"""
+    total_timesteps: int = 400_000
+    """environment steps to train for"""
+    num_envs: int = 64
+    """environments stepped side by side"""
+    num_steps: int = 32
+    """steps of each environment between updates"""
+    num_epochs: int = 3
+    """passes over each rollout"""
+    minibatch_size: int = 512
+    """transitions in a gradient step"""
+    learning_rate: float = 7e-4
+    """step size of Adam at the start"""
+    anneal_lr: bool = True
+    """let the learning rate fall linearly to a tenth"""
+    gamma: float = 0.99
+    """discount factor"""
+    gae_lambda: float = 0.95
+    """decay of the advantage trace"""
+    clip_coef: float = 0.2
+    """how far the probability ratio may move from 1"""
+    clip_vloss: bool = False
+    """clip value updates as policy updates are"""
+    norm_adv: bool = True
+    """normalise advantages in each minibatch"""
+    ent_coef: float = 0.02
+    """weight of the entropy bonus at the start"""
+    ent_coef_final: float = 0.01
+    """weight of the entropy bonus at the end"""
+    vf_coef: float = 0.5
+    """weight of the value loss"""
+    max_grad_norm: float = 0.5
+    """gradients are scaled down to this norm"""
     target_kl: float | None = None
     """stop the epochs of an update once the policy has moved this far"""
-    epsilon_unsolved: float = 0.3  # share of random actions on equations never solved yet
-    epsilon_solved: float = 0.03  # share of random actions on the others
+    epsilon_unsolved: float = 0.3
+    """share of random actions on equations never solved yet"""
+    epsilon_solved: float = 0.03
+    """share of random actions on the others"""
     replay: ReplayName = "shortest"
     """which solutions are cloned: all, the paper's fresh half, or each equation's shortest"""
-    replay_coef: float = 0.3  # weight of the cloning loss
-    replay_share: float = 0.25  # cloned transitions for each transition of a minibatch
-    replay_ramp: int = 50  # solved equations at which cloning reaches its full weight
-    replay_size: int = 20_000  # transitions kept by flat and fresh replay
-    replay_refresh: int = 20  # rollouts after which fresh replay drops its older half
+    replay_coef: float = 0.3
+    """weight of the cloning loss"""
+    replay_share: float = 0.25
+    """cloned transitions for each transition of a minibatch"""
+    replay_ramp: int = 50
+    """solved equations at which cloning reaches its full weight"""
+    replay_size: int = 20_000
+    """transitions kept by flat and fresh replay"""
+    replay_refresh: int = 20
+    """rollouts after which fresh replay drops its older half"""
     self_imitation: bool = True
     """draw cloned transitions by max(return - value, 0)^2 instead of evenly"""
-    curriculum: CurriculumName = "inverse"  # how the next equation is drawn
-    ucb_beta: float = 2.0  # exploration weight of ucb-lp
-    lp_floor: float = 0.2  # share that lp spreads evenly over the classes
-    curiosity: CuriosityName = "none"  # bonus for new states that is added to the reward
-    curiosity_coef: float = 0.01  # weight of that bonus
-    search_period: int = 0  # rollouts between beam searches on equations not solved yet; 0 is never
-    search_equations: int = 16  # equations searched each time
-    search_width: int = 8  # width of these beams
-    eval_period: int = 25_000  # environment steps between evaluations on the validation split
-    eval_problems: int = 200  # validation equations used at the most
-    eval_width: int = 0  # beam width of validation besides greedy; 0 is none
-    checkpoint_period: int = 50_000  # environment steps between saves of last.pt
+    curriculum: CurriculumName = "inverse"
+    """how the next equation is drawn"""
+    ucb_beta: float = 2.0
+    """exploration weight of ucb-lp"""
+    lp_floor: float = 0.2
+    """share that lp spreads evenly over the classes"""
+    curiosity: CuriosityName = "none"
+    """bonus for new states that is added to the reward"""
+    curiosity_coef: float = 0.01
+    """weight of that bonus"""
+    search_period: int = 0
+    """rollouts between beam searches on equations not solved yet; 0 is never"""
+    search_equations: int = 16
+    """equations searched each time"""
+    search_width: int = 8
+    """width of these beams"""
+    eval_period: int = 25_000
+    """environment steps between evaluations on the validation split"""
+    eval_problems: int = 200
+    """validation equations used at the most"""
+    eval_width: int = 0
+    """beam width of validation besides greedy; 0 is none"""
+    checkpoint_period: int = 50_000
+    """environment steps between saves of last.pt"""
     env: EnvConfig = field(
         default_factory=lambda: EnvConfig(
             terms="blocks", max_steps=12, refuted_penalty=0.2, end_on_refuted=True,
