@@ -330,13 +330,14 @@ def training(report: dict, dataset: str) -> list[Part]:
 
 
 def generalisation(report: dict, dataset: str) -> list[Part]:
-    arms = [arm for arm in ("original", "renamed", "rescaled") if arm in report]
+    arms = [arm for arm in ("original", "renamed", "rescaled", "compound") if arm in report]
     table = report.get("by_family", {})
     if not set(table) <= set(arms):  # families outside, arms inside: turn it
         table = {arm: {f: row[arm] for f, row in table.items() if arm in row} for arm in arms}
     rows = [[arm, rate(*report[arm])] for arm in arms]
     said = (
-        "The same equations with other letters and with other factors. The paper has no such test."
+        "The same equations with other letters, with factors from 11 to 100, and with sums,"
+        " products and functions of letters in their place. The paper has no such test."
     )
     return [said, Table(["constants", "solved"], rows), *([family_table(table)] if table else [])]
 
