@@ -175,7 +175,14 @@ def families(report: dict, dataset: str) -> list[Part]:
         Table(["decoder", "solved", "paper"], overall),
         family_table(arms, beside),
         family_bars(arms, "Solved, by family (95 % intervals)"),
+        *types_table(decoders),
     ]
+
+
+def types_table(decoders: dict) -> list[Part]:
+    arms = {name: decoder["by_type"] for name, decoder in decoders.items() if "by_type" in decoder}
+    said = "By structural type: the hardest kind of expression that x is in."
+    return [said, family_table(arms)] if arms else []
 
 
 def widths(report: dict, dataset: str) -> list[Part]:
