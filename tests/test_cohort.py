@@ -8,6 +8,10 @@ import pytest
 from torch.utils.tensorboard import SummaryWriter
 
 from abel import cohort
+from abel.datasets import load_dataset
+from abel.study import DECODERS
+from evaluate import REPORTS
+from train_ppo import parse_args
 
 FILE = """
 about = "replay or not"
@@ -179,3 +183,15 @@ def test_a_ray_cluster_trains_and_a_broken_cell_does_not_stop_it(tmp_path):
     cells = json.loads((tmp_path / "results" / "ray.json").read_text())["cells"]
     assert code == 1 and "error" in cells["bad"]["seeds"]["1"]
     assert 0 <= cells["good"]["summary"]["test greedy"]["mean"] <= 1
+
+
+FILES = sorted((cohort.PROJECT / "runs" / "cohorts").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_every_cohort_of_the_project_can_be_run(path, tmp_path):
+    table = cohort.read_cohort(path)
+    for job in cohort.jobs_of(table._replace(seeds=table.seeds[:1]), tmp_path):
+        args = parse_args(job.flags)
+        assert load_dataset(args.dataset, "val"), job.cell
+        assert set(job.decoders) <= set(DECODERS) and set(job.reports) <= set(REPORTS)
