@@ -134,10 +134,12 @@ def ordered(families: Iterable[str]) -> list[str]:
     return [name for name in OPEN if name in names] + sorted(names - set(OPEN))
 
 
-def family_table(arms: Mapping[str, Counts], paper: Mapping | None = None) -> Table:
+def family_table(
+    arms: Mapping[str, Counts], paper: Mapping | None = None, first: str = "family"
+) -> Table:
     """One row a family; for each arm our rate, and beside it the paper's where it has any."""
     paper = paper or {}
-    columns, rows = ["family"], ordered(family for arm in arms.values() for family in arm)
+    columns, rows = [first], ordered(family for arm in arms.values() for family in arm)
     cells = {family: [family] for family in rows}
     for name, arm in arms.items():
         columns += [name, f"{name}, paper"] if paper.get(name) else [name]
@@ -182,7 +184,7 @@ def families(report: dict, dataset: str) -> list[Part]:
 def types_table(decoders: dict) -> list[Part]:
     arms = {name: decoder["by_type"] for name, decoder in decoders.items() if "by_type" in decoder}
     said = "By structural type: the hardest kind of expression that x is in."
-    return [said, family_table(arms)] if arms else []
+    return [said, family_table(arms, first="type")] if arms else []
 
 
 def widths(report: dict, dataset: str) -> list[Part]:
