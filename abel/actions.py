@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sympy import Add, Expr, acos, asin, atan, cos, exp, latex, sin, sstr, tan
+from sympy import Add, Expr, acos, asin, atan, cos, exp, latex, pi, sin, sstr, tan
 
 from abel.cov import can_relabel
 from abel.equation import (
@@ -289,6 +289,20 @@ def lambert_is_legal(sides: Sides) -> bool:
     return applies(lambert, sides.lhs, sides.rhs)
 
 
+def other_branch(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr]:
+    """u from sin(u) = c or cos(u) = c, not by the principal value but by the next one."""
+    if isinstance(lhs, sin):
+        return lhs.args[0], difference(pi, undo(asin, rhs))
+    return lhs.args[0], difference(2 * pi, undo(acos, rhs))
+
+
+def other_branch_is_legal(sides: Sides) -> bool:
+    lhs, rhs = sides[:2]
+    if sides.room < 0 or not isinstance(lhs, (sin, cos)) or has_x(rhs):
+        return False
+    return is_solvable(*other_branch(lhs, rhs))
+
+
 def term_rows() -> list[Operation]:
     return [
         Operation("add", True, add_is_legal,
@@ -338,6 +352,8 @@ OPERATIONS: dict[str, Operation] = {
                      "take tan of both sides", r"\tan", None, "tan"),
         function_row("atan", cmath.atan, lambda s: undo(atan, s),
                      "take atan of both sides", r"\arctan", lambda s: isinstance(s, tan), "tan"),
+        Operation("branch", False, other_branch_is_legal, other_branch,
+                  "undo sin or cos on the other branch", r"\text{other branch}", "branches"),
         Operation("expand", False, expand_is_legal, both(expand), "expand", r"\text{expand}"),
         Operation("collect", False, collect_is_legal, both(collect),
                   "collect x", r"\text{collect } x"),

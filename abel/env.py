@@ -36,6 +36,8 @@ class EnvConfig:
     """offer relabeling of constants"""
     tan: bool = False
     """offer tan and atan"""
+    branches: bool = False
+    """offer pi - asin(c) for sin(u) = c and 2*pi - acos(c) for cos(u) = c beside asin and acos"""
     terms: Literal["all", "blocks"] = "all"
     """which sub-expressions are terms: all, or maximal x-free blocks undivided"""
     constants: Constants = "blocks"
