@@ -1,6 +1,7 @@
 """Charts without a plotting library: SVG as strings, and bars as pixels for TensorBoard.
 
 python -m abel.charts curves RUN [RUN ...] --tag eval/val_greedy --out curves.svg
+python -m abel.charts curves runs/results/open_small.json --out curves.svg
 """
 
 from __future__ import annotations
@@ -281,6 +282,18 @@ def read_run(run: Path, name: str) -> tuple[str, list[Point]]:
     return cohort, sorted({event.step: event.value for event in found}.items())
 
 
+def read_results(path: Path) -> dict[str, list[list[Point]]]:
+    """The validation curves of a cohort's results file, a list of seeds for each cell."""
+    try:
+        cells = json.loads(path.read_text())["cells"]
+        return {
+            cell: [[tuple(point) for point in run["curve"]] for run in seeds if "curve" in run]
+            for cell, seeds in ((name, entry["seeds"].values()) for name, entry in cells.items())
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise RunError(f"'{path}' is no results file of a cohort") from None
+
+
 def mean_and_band(runs: Sequence[Sequence[Point]]) -> tuple[list[Point], Band]:
     """Mean and range of runs over the steps that all of them cover."""
     first, last = max(run[0][0] for run in runs), min(run[-1][0] for run in runs)
@@ -291,14 +304,21 @@ def mean_and_band(runs: Sequence[Sequence[Point]]) -> tuple[list[Point], Band]:
 
 
 def curves(runs: Sequence[Path], name: str) -> str:
-    """Draw learning curves: for each dataset and preset the mean, the range, and every seed."""
+    """Draw learning curves: for each dataset and preset, or each cell of a results file, the mean,
+    the range, and every seed.
+    """
     cohorts: dict[str, list[list[Point]]] = {}
     for run in runs:
+        if run.suffix == ".json":
+            for cell, lines in read_results(run).items():
+                cohorts.setdefault(cell, []).extend(lines)
+            continue
         cohort, values = read_run(run, name)
         if values:
             cohorts.setdefault(cohort, []).append(values)
         else:
             print(f"abel.charts: '{run}' has no values of {name}; left out", file=sys.stderr)
+    cohorts = {key: lines for key, lines in cohorts.items() if lines}
     if not cohorts:
         raise RunError(f"no run has values of {name}")
     seeds = {f"{key} ({len(lines)})": lines for key, lines in sorted(cohorts.items())}
@@ -313,7 +333,13 @@ def main(argv: list[str] | None = None) -> int:
         prog="python -m abel.charts", description="Learning curves of runs as an SVG file."
     )
     parser.add_argument("what", choices=["curves"])
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run directories")
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="run directories, or results files of cohorts",
+    )
     parser.add_argument("--tag", default="eval/val_greedy", help="TensorBoard tag to draw")
     parser.add_argument("--out", type=Path, required=True, help="SVG file to write")
     args = parser.parse_args(argv)
