@@ -13,12 +13,14 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from abel.records import RunError, write_atomically
 
+T = TypeVar("T")
 Point = tuple[float, float]
 Band = Sequence[tuple[float, float, float]]  # (x, low, high)
 
@@ -99,8 +101,10 @@ def legend(names: Sequence[str], lines: bool = False) -> tuple[list[str], float]
             x, y = float(LEFT), y + 20
         at = f"translate({x + 9:.1f},{y - 5:.1f})"
         if lines:
-            line = {"stroke": colour, "stroke_width": 3, "stroke_dasharray": dashes}
-            marks.append(tag("path", d="M-9,0h18", transform=at, **line))
+            marks.append(
+                tag("path", d="M-9,0h18", transform=at, stroke=colour, stroke_width=3,
+                    stroke_dasharray=dashes)
+            )  # fmt: skip
         else:
             marks.append(tag("path", d=shape, transform=at, fill=colour))
         marks.append(tag("text", name, x=x + 24, y=y))
@@ -177,6 +181,11 @@ def line_chart(
     return svg(top + PLOT + 54, title, names + marks)
 
 
+def in_groups(table: Mapping[str, T | Mapping[str, T]]) -> dict[str, Mapping[str, T]]:
+    """A table whose labels all have groups; where there was none its name is empty."""
+    return {k: v if isinstance(v, Mapping) else {"": v} for k, v in table.items()}
+
+
 def bar_chart(
     values: Mapping[str, float | Mapping[str, float]],
     title: str,
@@ -186,10 +195,7 @@ def bar_chart(
     """Draw horizontal bars from 0, one for each label or for each of its groups, with `intervals`
     of the same keys; the axis ends at `limit` or at the largest value.
     """
-    bars, ends = (
-        {k: v if isinstance(v, Mapping) else {"": v} for k, v in table.items()}
-        for table in (values, intervals or {})
-    )
+    bars, ends = in_groups(values), in_groups(intervals or {})
     groups = list(dict.fromkeys(group for row in bars.values() for group in row))
     names, top = legend([] if groups == [""] else groups)
     left = min(28 + 8.5 * max([len(label) for label in bars], default=0), WIDTH / 2)
@@ -298,7 +304,9 @@ def mean_and_band(runs: Sequence[Sequence[Point]]) -> tuple[list[Point], Band]:
     """Mean and range of runs over the steps that all of them cover."""
     first, last = max(run[0][0] for run in runs), min(run[-1][0] for run in runs)
     steps = sorted({x for run in runs for x, _ in run if first <= x <= last})
-    rows = np.array([np.interp(steps, *zip(*run)) for run in runs])  # [runs, steps]
+    rows = np.array(  # [runs, steps]
+        [np.interp(steps, [x for x, _ in run], [y for _, y in run]) for run in runs]
+    )
     band = zip(steps, rows.min(0).tolist(), rows.max(0).tolist())
     return list(zip(steps, rows.mean(0).tolist())), list(band)
 

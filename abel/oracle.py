@@ -64,20 +64,24 @@ class Oracle:
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
-        self.child: subprocess.Popen | None = None
+        self.child: subprocess.Popen[str] | None = None
 
     def __call__(self, text: str) -> Answer:
+        fresh = self.child is None
         if self.child is None:
             # A new interpreter, not a fork: a copy of a network library's threads may never start.
             self.child = subprocess.Popen(
                 [sys.executable, "-m", "abel.oracle"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
             )  # fmt: skip
-            self.child.stdout.readline()  # its start is not the equation's time
+        answers = self.child.stdout
+        assert answers is not None  # a pipe, as asked for
+        if fresh:
+            answers.readline()  # its start is not the equation's time
         try:
             print(json.dumps(text), file=self.child.stdin, flush=True)
-            if select.select([self.child.stdout], [], [], self.limit)[0]:
-                return Answer(*json.loads(self.child.stdout.readline()))
+            if select.select([answers], [], [], self.limit)[0]:
+                return Answer(*json.loads(answers.readline()))
             reason = f"no answer in {self.limit:g} s"
         except (OSError, ValueError):  # broken pipe, or an empty line
             reason = "the process died"
