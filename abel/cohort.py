@@ -167,6 +167,8 @@ def run_job(job: Job) -> dict[str, Any]:
             train = ["--resume", str(run)] if run else job.flags
             call(place, "train_ppo.py", *train, "--out", str(place / "train"))
             run = begun(place)
+        if run is None:
+            return {"error": "stopped before its first checkpoint"}
         if missing := num_missing(run):
             return {"error": f"interrupted {missing:,} steps before its end; start again to go on"}
         told = ["--run", str(run), *job.evaluate]
