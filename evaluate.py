@@ -301,7 +301,7 @@ def results(
         })  # fmt: skip
     return {
         "run": args.run, "checkpoint_step": run.step,
-        "dataset": args.equations or source[0], "split": source[1],
+        "dataset": source[0], "split": source[1],
         "n": len(study.problems), "width": args.width, "budget": study.budget,
         "decoders": {name: study.summary(name) for name in names}, "equations": equations,
         "provenance": provenance(argv, [problem.text for problem in study.problems]),
@@ -332,23 +332,20 @@ def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> No
         print(json.dumps(documents[0] if args.equation else documents, indent=2))
 
 
-def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study) -> int:
-    """All roots of single equations, shown one by one; on a split a table of complete sets."""
+def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple) -> int:
+    """All roots of single equations, shown one by one; of a split, a table of complete sets."""
     sets = solution_sets(study, "beam" if args.beam else args.decoder or "greedy")
-    single = args.equation is not None or args.equations is not None
     data = {
-        "run": args.run, "checkpoint_step": run.step, "limit_seconds": study.limit,
-        "dataset": args.equations or ("" if single else run.dataset),
-        "split": "" if single else args.split, **summary(sets),
+        "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
+        "limit_seconds": study.limit, **summary(sets),
         "provenance": provenance(argv, [problem.text for problem in study.problems]),
     }  # fmt: skip
     if args.json:
         write_json(Path(args.json), data)
-    if single:
+    if not source[1]:
         print(show(sets, args.format, args.equation is not None))
         return 0 if all(each.roots.found for each in sets) else 1
-    print(f"all roots: {run.dataset} {args.split}, {len(sets)} equations")
-    print(layout(completeness(data)))
+    print(f"all roots: {' '.join(source)}, {len(sets)} equations\n{layout(completeness(data))}")
     return 0
 
 
@@ -371,12 +368,12 @@ def main(args: Args, argv: Sequence[str]) -> int:
     if args.report:
         write_reports(args, argv, run, study)
         return 0
+    source = (args.equations or "", "") if single else (run.dataset, args.split)
     if args.all_roots:
-        return find_all_roots(args, argv, run, study)
+        return find_all_roots(args, argv, run, study, source)
     chosen = "beam" if args.beam else args.decoder
     default = ["greedy"] if single else ["greedy", "beam"]
     names = list(DECODERS) if chosen == "all" else [chosen] if chosen else default
-    source = ("", "") if single else (run.dataset, args.split)
     found = results(args, argv, run, study, names, source)
     if args.json:
         write_json(Path(args.json), found)
@@ -384,9 +381,7 @@ def main(args: Args, argv: Sequence[str]) -> int:
         solvers = [(row["solved_by"] or names)[0] for row in found["equations"]]
         print_solutions(args, study, [study.decode(n)[i] for i, n in enumerate(solvers)])
         return 0 if all(row["solved"] for row in found["equations"]) else 1
-    print(
-        f"{args.run} (step {run.step:,}) on {run.dataset} {args.split}, {len(problems)} equations"
-    )
+    print(f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(problems)} equations")
     print(layout(families(found["decoders"], len(problems))))
     return 0
 

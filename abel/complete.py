@@ -15,18 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import mpmath
-import sympy as sp
 
 from abel.datasets import Problem
-from abel.equation import Equation, X
+from abel.equation import Equation
 from abel.oracle import DIGITS, Oracle, SetAnswer, compared_points, is_near, window
 from abel.progress import Progress
-from abel.roots import Roots, Value, all_roots, is_root_at, is_same, values_at
+from abel.roots import Roots, Value, all_roots, distinct_roots, is_root_at, is_same, values_at
 from abel.search import Solution
 from abel.study import Study
 
 FORMAT = "abel-roots-1"
-MAX_DEGREE = 16
 # What is known of a set: it lacks roots, SymPy's lacks some of its roots, or both, or nothing.
 STATES = ("complete", "fewer", "more", "different", "unknown")
 
@@ -206,21 +204,3 @@ def compare_sets(
     if not used:
         return "unknown"
     return STATES[2 * more + fewer]
-
-
-def distinct_roots(equation: Equation) -> int | None:
-    """How many roots a polynomial or rational equation has for general coefficients, each counted
-    once; None for other equations.
-    """
-    try:
-        top, _ = sp.fraction(sp.together(equation.lhs - equation.rhs))
-        whole = sp.Poly(top, X).to_field()
-        if not 0 < whole.degree() <= MAX_DEGREE:
-            return None
-        once = whole.quo(whole.gcd(whole.diff()))
-        for entry in equation.nonzero:
-            above, _ = sp.fraction(sp.together(entry))
-            once = once.quo(once.gcd(sp.Poly(above, X).to_field()))
-    except (sp.PolynomialError, sp.polys.polyerrors.BasePolynomialError):
-        return None
-    return once.degree()

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from itertools import product
 from typing import Any, NamedTuple
 
 import mpmath
+import sympy as sp
 from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 
 from abel.actions import Action, describe, settle
@@ -31,12 +33,13 @@ from abel.verify import Verdict, verify_root
 
 MAX_WAYS, MAX_ASKED = 64, 12  # branches followed, and calls of the policy, for an equation
 SMALL = range(-NEAR, NEAR + 1)  # integers that are tried where there is no proof for all of them
-MAX_FACTORS = 4
+MAX_FACTORS, MAX_DEGREE = 4, 16
 NAMES = ("n", "m", "k", "j", *(f"n{i}" for i in range(1, MAX_WAYS)))
 
 # From an equation and a place on the way from it to a solution that starts there.
 Decode = Callable[[Equation, Place], Solution]
 Value = mpmath.mpc | None  # None where there is no number
+Table = dict[tuple[int, ...], list[Value]]  # a family by its integers, at every sample point
 
 
 @dataclass(frozen=True)
@@ -63,9 +66,9 @@ class Root:
 
     def to_text(self) -> str:
         names = ", ".join(symbol.name for symbol in self.integers)
-        notes = [
-            self.status + f" for all integers {names}" * (self.status == "proved" and names > "")
-        ]
+        notes = [self.status]
+        if names and self.status == "proved":
+            notes = [f"proved for all integers {names}"]
         if self.valid_when is not None:
             notes.append(f"valid when {sstr(self.valid_when)}")
         first = f"x = {sstr(self.value)}   ({', '.join(notes)})"
@@ -101,10 +104,9 @@ class Roots:
     def count(self) -> str:
         families = sum(bool(root.integers) for root in self.found)
         single = len(self.found) - families
-        parts = [f"{single} root{'s' * (single != 1)}"] * (single > 0 or not families)
-        parts += [f"{families} {'family' if families == 1 else 'families'} of roots"] * bool(
-            families
-        )
+        parts = [f"{single} root{'s' * (single != 1)}"] if single or not families else []
+        if families:
+            parts.append(f"{families} {'family' if families == 1 else 'families'} of roots")
         return " and ".join(parts)
 
     def to_data(self) -> dict[str, Any]:
@@ -126,14 +128,10 @@ def all_roots(
     for value, how in explorer.ends:
         ends.setdefault(value, how)
     judged = [judge(equation, value, how, cache) for value, how in ends.items()]
-    roots = [root for roots in judged for root in roots]
-    return Roots(
-        equation,
-        merged(equation, [root for root in roots if root.proved]),
-        tuple(root for root in roots if not root.proved),
-        sum(not roots for roots in judged),
-        explorer.every_branch,
-    )
+    roots = merged(equation, [root for roots in judged for root in roots])
+    found, unproven = (tuple(r for r in roots if r.proved is proved) for proved in (True, False))
+    refuted = sum(not roots for roots in judged)
+    return Roots(equation, found, unproven, refuted, explorer.every_branch)
 
 
 def actions_of(solution: Solution) -> tuple[Action, ...]:
@@ -344,60 +342,77 @@ def is_root_at(
 
 
 def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:
-    """Without roots that others give: families before single roots, unconditional before
-    conditional ones, small before large.
+    """Without roots that others give: unproven ones go before proved ones, single roots before
+    families, conditional before unconditional, large before small.
+
+    What equals others at every sample point goes if it is proved to be equal, or if a polynomial
+    has no more roots than the others. Otherwise it stays, and says so.
     """
     symbols = list(equation.coefficients)
     points = points_for(symbols)
-    order = sorted(
-        roots, key=lambda r: (-len(r.integers), r.valid_when is not None, num_nodes(r.value))
-    )
-    kept: list[Root] = []
-    tables: dict[int, dict] = {}
+    order = sorted(roots, key=lambda root: (
+        not root.proved, -len(root.integers), root.valid_when is not None, num_nodes(root.value),
+    ))  # fmt: skip
+    kept: list[tuple[Root, Table]] = []
     for root in order:
-        for other in kept:
-            if id(other) not in tables:
-                indices = window(len(other.integers))
-                tables[id(other)] = {i: values_at(other.at(i), symbols, points) for i in indices}
-        pairs = [(other, tables[id(other)]) for other in kept]
-        if not is_given(equation, root, pairs, symbols, points):
-            kept.append(root)
-    return tuple(root for root in roots if any(root is other for other in kept))
+        indices = window(len(root.integers))
+        kept.append((root, {i: values_at(root.at(i), symbols, points) for i in indices}))
+    doubtful: list[Root] = []
+    for root in reversed(order):
+        rest = [pair for pair in kept if pair[0] is not root]
+        others = matches(equation, root, rest, symbols, points)
+        if others is not None:
+            kept = rest
+            if root.proved and not is_one_of(root, others):
+                doubtful.append(root)
+    sure = [root for root, _ in kept if root.proved and root.valid_when is None]
+    if doubtful and len(sure) == distinct_roots(equation):
+        doubtful = []
+    note = "equal to another root at every sample point, which is no proof"
+    noted = {id(root): replaced(root, how=(*root.how, note)) for root in doubtful}
+    noted |= {id(root): root for root, _ in kept}
+    return tuple(noted[id(root)] for root in roots if id(root) in noted)
 
 
-def is_given(equation: Equation, root: Root, kept: list, symbols: list, points: list) -> bool:
-    """Whether other roots give this one: equal to some of them at every sample point, and proved
-    to be.
+def matches(
+    equation: Equation, root: Root, kept: list[tuple[Root, Table]], symbols: list, points: list
+) -> list[Expr] | None:
+    """Other roots, one of which equals this one at every sample point; None if there is a point
+    without.
 
     Which of them may change from point to point: a/2 + b/2 + sqrt((a - b)**2)/2 is a or b.
     """
-    integers = root.integers
-    if len(integers) not in REACH:
-        return any(root.value == other.value for other, _ in kept)
-    start = (0,) * len(integers)
+    start = (0,) * len(root.integers)
     probes = [start] + [tuple(int(i == j) for i in range(len(start))) for j in range(len(start))]
     mine = [values_at(root.at(probe), symbols, points) for probe in probes]
     needed: dict[Expr, None] = {}
     for i, point in enumerate(points):
-        numbers = [column[i] for column in mine]
+        numbers = [row[i] for row in mine]
         if None in numbers or not is_root_at(equation, symbols, point, numbers[0]):
             continue
         match = next(
-            (reindexed(other, hits, integers)
+            (reindexed(other, hits, root.integers)
              for other, table in kept
              if other.valid_when in (None, root.valid_when)
              if (hits := find_all(numbers, table, i)) is not None),
             None,
         )  # fmt: skip
         if match is None:
-            return False
+            return None
         needed[match] = None
-    if not 0 < len(needed) <= MAX_FACTORS:
+    return list(needed) or None
+
+
+def is_one_of(root: Root, others: list[Expr]) -> bool:
+    """Whether it is proved that the root is always one of the others."""
+    if len(others) > MAX_FACTORS:
         return False
-    return bool(verify_root(Equation(times(*[difference(X, each) for each in needed])), root.value))
+    zero = times(*[difference(X, other) for other in others])
+    equal = verify_root(Equation(zero), root.value)
+    return bool(equal) and (equal.valid_when is None or root.valid_when is not None)
 
 
-def find_all(numbers: list[Value], table: dict, place: int) -> list[tuple[int, ...]] | None:
+def find_all(numbers: list[Value], table: Table, place: int) -> list[tuple[int, ...]] | None:
     """Where in a family these numbers are, at one sample point."""
     hits = []
     for number in numbers:
@@ -416,3 +431,21 @@ def reindexed(other: Root, hits: list[tuple[int, ...]], integers: tuple[Symbol, 
         slopes = [times(Integer(unit[j] - start[j]), n) for unit, n in zip(units, integers)]
         filled[symbol] = total(Integer(start[j]), *slopes)
     return replace(other.value, filled)
+
+
+def distinct_roots(equation: Equation) -> int | None:
+    """How many roots a polynomial or rational equation has for general coefficients, each counted
+    once; None for other equations.
+    """
+    try:
+        top, _ = sp.fraction(sp.together(equation.lhs - equation.rhs))
+        whole = sp.Poly(top, X).to_field()
+        if not 0 < whole.degree() <= MAX_DEGREE:
+            return None
+        once = whole.quo(whole.gcd(whole.diff()))
+        for entry in equation.nonzero:
+            above, _ = sp.fraction(sp.together(entry))
+            once = once.quo(once.gcd(sp.Poly(above, X).to_field()))
+    except (sp.PolynomialError, sp.polys.polyerrors.BasePolynomialError):
+        return None
+    return once.degree()
