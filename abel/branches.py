@@ -17,6 +17,8 @@ from sympy import (
     Pow,
     Rational,
     Symbol,
+    acos,
+    asin,
     atan,
     cos,
     exp,
@@ -35,9 +37,7 @@ from abel.rewrite import has_exponential, has_root, negate, product, replace, to
 CUBE_ROOTS = tuple(Rational(-1, 2) + sign * sqrt(3) * I / 2 for sign in (1, -1))
 UNITS = {"sqrt": (ONE, MINUS_ONE), "cbrt": (ONE, *CUBE_ROOTS)}
 ANGLES = {"asin": sin, "acos": cos, "atan": tan}
-# Steps after which some solution may be missing whatever branches are followed: the other branches
-# of W, and x = pi, which no value of tan(x/2) gives.
-LOSING = ("lambert", "tan-half")
+CHOOSING = (log, atan, asin, acos, exp)
 
 
 class Fork(NamedTuple):
@@ -64,7 +64,7 @@ def forks(
     if op == "log" and (has_exponential(lhs) or has_exponential(rhs)):
         turn = product(Integer(2), pi, I, fresh)
         return [Fork(total(after, turn), None, f"plus {turn}")]
-    if op in ANGLES and isinstance(lhs, ANGLES[op]) | isinstance(rhs, ANGLES[op]):
+    if op in ANGLES and any(isinstance(side, ANGLES[op]) for side in (lhs, rhs)):
         return [Fork(angle, None, note) for angle, note in angles(op, rhs, after, fresh)]
     if isinstance(transform, Substitute):
         phi = every_value(transform.phi, fresh)
@@ -89,12 +89,25 @@ def angles(op: str, rhs: Expr, after: Expr, n: Symbol) -> list[tuple[Expr, str]]
 def every_value(phi: Expr, n: Symbol) -> Expr:
     """phi with all values of its logarithm or arc tangent of x: log(x) + 2*pi*I*n."""
     turns = {log: product(Integer(2), pi, I, n), atan: product(pi, n)}
-    many = [node for node in walk(phi) if type(node) in turns and has_x(node)]
+    many = [node for node in choices(phi) if type(node) in turns]
     return replace(phi, {node: total(node, turns[type(node)]) for node in many[:1]})
 
 
-def walk(expr: Expr) -> list[Expr]:
-    return [expr, *(node for arg in ordered_args(expr) for node in walk(arg))]
+def choices(phi: Expr) -> list[Expr]:
+    """Functions of x in phi that have several values, or do not take every value."""
+    found = [node for arg in ordered_args(phi) for node in choices(arg)]
+    fraction = isinstance(phi, Pow) and not phi.exp.is_Integer
+    return [phi, *found] if has_x(phi) and (fraction or isinstance(phi, CHOOSING)) else found
+
+
+def may_lose(op: str, transform: Transform | None) -> bool:
+    """Whether a solution may be missing whatever branches of the step are followed: one on another
+    branch of W, or x = pi, which no value of tan(x/2) gives, or what is out of phi's reach.
+    """
+    if op in ("lambert", "tan-half"):
+        return True
+    found = choices(transform.phi) if isinstance(transform, Substitute) else []
+    return bool(found) and not (len(found) == 1 and isinstance(found[0], log))
 
 
 def factors(lhs: Expr, rhs: Expr) -> list[Expr]:

@@ -19,7 +19,7 @@ import sympy as sp
 from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 
 from abel.actions import Action, describe, settle
-from abel.branches import LOSING, UNITS, factors, forks
+from abel.branches import UNITS, factors, forks, may_lose
 from abel.cov import unwind
 from abel.env import EnvConfig
 from abel.equation import ZERO, Equation, X, num_nodes
@@ -50,6 +50,7 @@ class Root:
     status: str  # "proved", "unproven", or "proved for n = ..." where there is no proof for all
     valid_when: Any = None
     how: tuple[str, ...] = ()
+    proved_at: tuple[tuple[int, ...], ...] | None = None  # values of its integers, None for all
 
     @property
     def proved(self) -> bool:
@@ -195,8 +196,6 @@ class Explorer:
             if index is None:
                 return spare
             action, plan = legal[index], plan[1:]
-            if action.op in LOSING:
-                self.every_branch = False
             ways = self.fork(Way(place, plan, how, num_integers), action, index)
             if ways:
                 self.pending += ways
@@ -224,6 +223,8 @@ class Explorer:
         after, transform = form.successors[index] or self.cache.successor(form, index)
         if after is form:
             return []
+        if may_lose(action.op, transform):
+            self.every_branch = False
         fresh = Symbol(self.names[num_integers], integer=True)
         ways = []
         for branch in forks(action.op, form.lhs, form.rhs, after.rhs, transform, fresh):
@@ -301,7 +302,8 @@ def one_by_one(equation: Equation, root: Root, cache: TransitionCache) -> Root:
     listed = ", ".join(str(index if len(index) > 1 else index[0]) for index in proved)
     which = f"{SMALL[0]}..{SMALL[-1]}" if len(proved) == len(verdicts) else listed
     condition = next(iter(proved.values())).valid_when
-    return Root(root.value, f"proved for {names} = {which}", condition, root.how)
+    status = f"proved for {names} = {which}"
+    return Root(root.value, status, condition, root.how, tuple(proved))
 
 
 # ---- No root twice ----
@@ -351,11 +353,12 @@ def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:
     symbols = list(equation.coefficients)
     points = points_for(symbols)
     order = sorted(roots, key=lambda root: (
-        not root.proved, -len(root.integers), root.valid_when is not None, num_nodes(root.value),
+        not root.proved, -len(root.integers), root.proved_at is not None,
+        root.valid_when is not None, num_nodes(root.value),
     ))  # fmt: skip
     kept: list[tuple[Root, Table]] = []
     for root in order:
-        indices = window(len(root.integers))
+        indices = window(len(root.integers)) if root.proved_at is None else root.proved_at
         kept.append((root, {i: values_at(root.at(i), symbols, points) for i in indices}))
     doubtful: list[Root] = []
     for root in reversed(order):
@@ -390,16 +393,14 @@ def matches(
         numbers = [row[i] for row in mine]
         if None in numbers or not is_root_at(equation, symbols, point, numbers[0]):
             continue
-        match = next(
-            (reindexed(other, hits, root.integers)
-             for other, table in kept
-             if other.valid_when in (None, root.valid_when)
-             if (hits := find_all(numbers, table, i)) is not None),
-            None,
-        )  # fmt: skip
-        if match is None:
+        for other, table in kept:
+            hits = find_all(numbers, table, i)
+            filled = None if hits is None else reindexed(other, hits, root.integers)
+            if filled is not None and holds_with(root, other, filled):
+                needed[replace(other.value, filled)] = None
+                break
+        else:
             return None
-        needed[match] = None
     return list(needed) or None
 
 
@@ -423,14 +424,23 @@ def find_all(numbers: list[Value], table: Table, place: int) -> list[tuple[int, 
     return hits
 
 
-def reindexed(other: Root, hits: list[tuple[int, ...]], integers: tuple[Symbol, ...]) -> Expr:
-    """The family with its integers written in `integers`, by where 0 and the units lie in it."""
+def reindexed(
+    other: Root, hits: list[tuple[int, ...]], integers: tuple[Symbol, ...]
+) -> dict[Symbol, Expr]:
+    """A family's integers written in other `integers`, by where 0 and the units lie in it."""
     start, *units = hits
     filled = {}
     for j, symbol in enumerate(other.integers):
         slopes = [times(Integer(unit[j] - start[j]), n) for unit, n in zip(units, integers)]
         filled[symbol] = total(Integer(start[j]), *slopes)
-    return replace(other.value, filled)
+    return filled
+
+
+def holds_with(root: Root, other: Root, filled: dict[Symbol, Expr]) -> bool:
+    """Whether the other root is valid wherever this one is, as far as can be seen."""
+    if other.valid_when is None:
+        return True
+    return other.valid_when.subs(filled, simultaneous=True) in (sp.true, root.valid_when)
 
 
 def distinct_roots(equation: Equation) -> int | None:

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from sympy import I, Integer, Symbol, asin, cos, exp, log, pi, sin, sqrt
+from sympy import I, Integer, Ne, Symbol, asin, atan, cos, exp, log, pi, sin, sqrt
 
 from abel import EnvConfig, parse, textbook, verify_root, wild
-from abel.branches import every_value, factors, forks
+from abel.branches import every_value, factors, forks, may_lose
 from abel.complete import Check, SolutionSet, check_roots, show, summary
-from abel.cov import unwind
+from abel.cov import Substitute, unwind
 from abel.datasets import Problem
 from abel.equation import Equation, X
 from abel.oracle import REACH, SetAnswer, ask_set, window
@@ -231,6 +231,13 @@ def test_a_substitution_takes_every_logarithm():
     assert every_value(X - A, N) == X - A
 
 
+def test_which_steps_may_lose_a_root_on_all_branches():
+    assert not may_lose("cov", Substitute(log(X) / A)) and not may_lose("cov", Substitute(X - A))
+    assert not may_lose("vieta", Substitute(X + A / X)) and not may_lose("sqrt", None)
+    assert may_lose("lambert", None) and may_lose("tan-half", Substitute(2 * atan(X)))
+    assert may_lose("cov", Substitute(sqrt(X))) and may_lose("cov", Substitute(exp(X)))
+
+
 def test_factors_of_a_product():
     assert factors(A * X * (X + A) ** 2, Integer(0)) == [X, X + A]
     assert factors(X * exp(X), Integer(0)) == []  # one factor that can vanish
@@ -314,6 +321,16 @@ def test_a_conditional_root_does_not_hide_an_unconditional_one():
     always, sometimes = Root(A, "proved"), Root(sqrt(A**2), "proved", A > 0)
     other = Root(-A, "proved")
     assert merged(equation, [sometimes, always, other]) == (always, other)
+
+
+def test_a_family_gives_only_what_is_claimed_of_it():
+    equation = parse("sin(x) = a")
+    some = Root(asin(A) + pi * N, "proved for n = -2, 0, 2", None, (), ((-2,), (0,), (2,)))
+    given, apart = Root(asin(A) + 2 * pi, "proved"), Root(asin(A) + 4 * pi, "proved")
+    assert merged(equation, [given, some, apart]) == (some, apart)
+    no_zero = Root(pi * N, "proved", Ne(N, 0))
+    single = [Root(Integer(0), "proved"), Root(pi, "proved")]
+    assert merged(parse("sin(x) = 0"), [no_zero, *single]) == (no_zero, single[0])
 
 
 # ---- Whether a set is complete ----
