@@ -10,6 +10,8 @@ A cohort file names its cells by the flags that they give to `train_ppo.py`:
     flags = "--dataset open_small"         # for every cell
     splits = ["test"]                      # evaluated with the best checkpoint by validation
     decoders = ["greedy"]
+    evaluate = ""                          # more flags for evaluate.py, such as --dataset
+    reports = []                           # of evaluate.py, on the first split
 
     [cells]
     default = ""
@@ -78,6 +80,8 @@ class Cohort(NamedTuple):
     flags: str
     splits: list[str]
     decoders: list[str]
+    evaluate: str
+    reports: list[str]
     cells: dict[str, str]
 
 
@@ -89,6 +93,8 @@ class Job(NamedTuple):
     flags: list[str]
     splits: list[str]
     decoders: list[str]
+    evaluate: list[str]
+    reports: list[str]
     directory: str
 
 
@@ -105,15 +111,18 @@ def read_cohort(path: Path) -> Cohort:
         raise CohortError(f"'{path}' has unknown entries {', '.join(unknown)}; known: {known}")
     cohort = Cohort(
         data.get("about", ""), data.get("seeds", [1]), data.get("flags", ""),
-        data.get("splits", ["test"]), data.get("decoders", ["greedy"]), data.get("cells", {}),
+        data.get("splits", ["test"]), data.get("decoders", ["greedy"]), data.get("evaluate", ""),
+        data.get("reports", []), data.get("cells", {}),
     )  # fmt: skip
     for name, kind, right in (
         ("seeds", int, "a list of whole numbers"),
         ("splits", str, "a list of names"),
         ("decoders", str, "a list of names"),
+        ("reports", str, "a list of names"),
     ):
         values = getattr(cohort, name)
-        if not isinstance(values, list) or not values or any(type(v) is not kind for v in values):
+        empty = not values and name != "reports"
+        if not isinstance(values, list) or empty or any(type(v) is not kind for v in values):
             raise CohortError(f"'{path}': {name} must be {right}, got {values!r}")
     cells = cohort.cells
     if not isinstance(cells, dict) or not cells or any(type(f) is not str for f in cells.values()):
@@ -128,45 +137,69 @@ def jobs_of(cohort: Cohort, directory: Path) -> list[Job]:
         for cell, flags in cohort.cells.items():
             words = [*shlex.split(cohort.flags), *shlex.split(flags), "--seed", str(seed)]
             place = directory / cell.replace("/", "-").replace(" ", "-") / str(seed)
-            jobs.append(Job(cell, seed, words, cohort.splits, cohort.decoders, str(place)))
+            jobs.append(
+                Job(cell, seed, words, cohort.splits, cohort.decoders,
+                    shlex.split(cohort.evaluate), cohort.reports, str(place))
+            )  # fmt: skip
     return jobs
 
 
 def run_job(job: Job) -> dict[str, Any]:
     """Train and evaluate, or give what an earlier call left; `error` says what went wrong."""
     place = Path(job.directory)
-    asked = {"flags": job.flags, "splits": job.splits, "decoders": job.decoders}
+    asked = {"flags": job.flags, "evaluate": job.evaluate}
     if (place / "asked.json").exists() and json.loads((place / "asked.json").read_text()) != asked:
         shutil.rmtree(place)  # the cohort file has changed since
     place.mkdir(parents=True, exist_ok=True)
-    if (place / "result.json").exists():
-        return json.loads((place / "result.json").read_text())
     write_json(place / "asked.json", asked)
     try:
-        begun = sorted(place.glob("train/*/last.pt"))
-        train = ["--resume", str(begun[-1].parent)] if begun else job.flags
-        call(place, "train_ppo.py", *train, "--out", str(place / "train"))
-        run = sorted(place.glob("train/*/last.pt"))[-1].parent
+        run = begun(place)
+        if run is None or num_missing(run):
+            train = ["--resume", str(run)] if run else job.flags
+            call(place, "train_ppo.py", *train, "--out", str(place / "train"))
+            run = begun(place)
+        if missing := num_missing(run):
+            return {"error": f"interrupted {missing:,} steps before its end; start again to go on"}
+        told = ["--run", str(run), *job.evaluate]
         scores: dict[str, Any] = {}
         for split in job.splits:
             for decoder in job.decoders:
                 answers = place / f"{split}-{decoder}.json"
-                call(place, "evaluate.py", "--run", str(run), "--split", split,
-                     "--decoder", decoder, "--json", str(answers))  # fmt: skip
-                told = json.loads(answers.read_text())
-                scores.setdefault(split, {})[decoder] = {
-                    "n": told["n"],
-                    **told["decoders"][decoder],
-                }
+                if not answers.exists():
+                    call(place, "evaluate.py", *told, "--split", split, "--decoder", decoder,
+                         "--json", str(answers))  # fmt: skip
+                found = json.loads(answers.read_text())
+                row = {"n": found["n"], **found["decoders"][decoder]}
+                scores.setdefault(split, {})[decoder] = row
+        reports = {}
+        for report in job.reports:
+            answers = place / "reports" / f"{report}.json"
+            if not answers.exists():
+                call(place, "evaluate.py", *told, "--split", job.splits[0], "--report", report,
+                     "--out", str(answers.parent))  # fmt: skip
+            reports[report] = json.loads(answers.read_text())
     except subprocess.CalledProcessError as failed:
         said = (place / "log.txt").read_text(errors="replace").strip().splitlines()
         return {"error": said[-1] if said else f"exit code {failed.returncode}"}
     trained = json.loads((run / "provenance.json").read_text())
     origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
     origin |= {name: trained[name] for name in ("commit", "dirty")}
-    result = {**origin, **curve_of(run), "scores": scores}
-    write_json(place / "result.json", result)
-    return result
+    for report in reports.values():  # where and when it was made is told once
+        for name in ("run", "provenance"):
+            report.pop(name, None)
+    return {**origin, **curve_of(run), "scores": scores, "reports": reports}
+
+
+def begun(place: Path) -> Path | None:
+    """The run that was begun here, if it has come to a checkpoint."""
+    checkpoints = sorted(place.glob("train/*/last.pt"))
+    return checkpoints[-1].parent if checkpoints else None
+
+
+def num_missing(run: Path) -> int:
+    """Steps that the run's last checkpoint is short of what was asked."""
+    asked = json.loads((run / "args.json").read_text())["total_timesteps"]
+    return max(asked - curve_of(run)["steps"], 0)
 
 
 def call(place: Path, *words: str) -> None:

@@ -50,8 +50,10 @@ def provenance(argv: Sequence[str], equations: Sequence[str]) -> dict[str, Any]:
         except (OSError, subprocess.CalledProcessError):
             return ""
 
+    script = Path(sys.argv[0])
+    called = f"-m abel.{script.stem}" if script.parent.name == "abel" else script.name
     return {
-        "command": " ".join([Path(sys.argv[0]).name, *argv]),
+        "command": " ".join(["python", called, *argv]),
         "commit": git("rev-parse", "HEAD"),
         "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
         "python": platform.python_version(),

@@ -134,10 +134,12 @@ def ordered(families: Iterable[str]) -> list[str]:
     return [name for name in OPEN if name in names] + sorted(names - set(OPEN))
 
 
-def family_table(arms: Mapping[str, Counts], paper: Mapping | None = None) -> Table:
+def family_table(
+    arms: Mapping[str, Counts], paper: Mapping | None = None, first: str = "family"
+) -> Table:
     """One row a family; for each arm our rate, and beside it the paper's where it has any."""
     paper = paper or {}
-    columns, rows = ["family"], ordered(family for arm in arms.values() for family in arm)
+    columns, rows = [first], ordered(family for arm in arms.values() for family in arm)
     cells = {family: [family] for family in rows}
     for name, arm in arms.items():
         columns += [name, f"{name}, paper"] if paper.get(name) else [name]
@@ -175,7 +177,14 @@ def families(report: dict, dataset: str) -> list[Part]:
         Table(["decoder", "solved", "paper"], overall),
         family_table(arms, beside),
         family_bars(arms, "Solved, by family (95 % intervals)"),
+        *types_table(decoders),
     ]
+
+
+def types_table(decoders: dict) -> list[Part]:
+    arms = {name: decoder["by_type"] for name, decoder in decoders.items() if "by_type" in decoder}
+    said = "By structural type: the hardest kind of expression that x is in."
+    return [said, family_table(arms, first="type")] if arms else []
 
 
 def widths(report: dict, dataset: str) -> list[Part]:
@@ -330,13 +339,14 @@ def training(report: dict, dataset: str) -> list[Part]:
 
 
 def generalisation(report: dict, dataset: str) -> list[Part]:
-    arms = [arm for arm in ("original", "renamed", "rescaled") if arm in report]
+    arms = [arm for arm in ("original", "renamed", "rescaled", "compound") if arm in report]
     table = report.get("by_family", {})
     if not set(table) <= set(arms):  # families outside, arms inside: turn it
         table = {arm: {f: row[arm] for f, row in table.items() if arm in row} for arm in arms}
     rows = [[arm, rate(*report[arm])] for arm in arms]
     said = (
-        "The same equations with other letters and with other factors. The paper has no such test."
+        "The same equations with other letters, with factors from 11 to 100, and with sums,"
+        " products and functions of letters in their place. The paper has no such test."
     )
     return [said, Table(["constants", "solved"], rows), *([family_table(table)] if table else [])]
 

@@ -16,6 +16,7 @@ from abel.cov import Generator
 from abel.datasets import Problem
 from abel.env import EnvConfig
 from abel.equation import Equation
+from abel.kinds import structural_type
 from abel.oracle import Oracle
 from abel.progress import Progress
 from abel.search import Place, Policy, Solution, beam, greedy, search
@@ -64,6 +65,7 @@ class Study:
 
     def __post_init__(self) -> None:
         self.families = [problem.family for problem in self.problems]
+        self.types = [structural_type(problem.equation) for problem in self.problems]
         self.known: dict[tuple[str, int], list[Outcome]] = {}
 
     def new_cache(self) -> TransitionCache:
@@ -107,11 +109,13 @@ class Study:
         outcomes = self.decode(name, width)
         count = len(outcomes)
         seconds = sum(outcome.seconds for outcome in outcomes)
-        counts = tally(self.families, [outcome.solved for outcome in outcomes])
+        solved = [outcome.solved for outcome in outcomes]
+        counts = tally(self.families, solved)
         return {
             "solved": counts["overall"][0],
             "accuracy": counts["overall"][0] / count,
             "by_family": counts["by_family"],
+            "by_type": tally(self.types, solved)["by_family"],
             "transitions_per_equation": sum(o.transitions for o in outcomes) / count,
             "ms_per_equation": 1000 * seconds / count,
             "seconds": seconds,

@@ -89,7 +89,7 @@ def embeddings(data: dict[str, Any]) -> list[Row]:
 
 
 def generalisation(data: dict[str, Any]) -> list[Row]:
-    keys = ("original", "renamed", "rescaled")
+    keys = ("original", "renamed", "rescaled", "compound")
     rows: list[Row] = [["family", *keys]]
     rows += [[name, *(row[k] for k in keys)] for name, row in sorted(data["by_family"].items())]
     return [*rows, ["all", *(data[key] for key in keys)]]

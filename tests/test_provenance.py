@@ -1,0 +1,27 @@
+"""What a result says about its origin."""
+
+import hashlib
+import sys
+
+import pytest
+
+from abel.records import provenance
+
+
+@pytest.mark.parametrize(
+    ("script", "command"),
+    [
+        ("/somewhere/abel/bench.py", "python -m abel.bench env --steps 5"),
+        ("/somewhere/train_ppo.py", "python train_ppo.py env --steps 5"),
+        ("evaluate.py", "python evaluate.py env --steps 5"),
+    ],
+)
+def test_the_command_can_be_repeated(script, command, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [script])
+    assert provenance(["env", "--steps", "5"], [])["command"] == command
+
+
+def test_the_data_is_named_by_its_hash():
+    found = provenance([], ["x = 1", "x = 2"])
+    assert found["dataset_sha256"] == hashlib.sha256(b"x = 1\nx = 2").hexdigest()
+    assert found["packages"]["sympy"] and found["python"].startswith("3.")
