@@ -17,6 +17,9 @@ A cohort file names its cells by the flags that they give to `train_ppo.py`:
     default = ""
     "no replay" = "--replay none"
 
+    [paper]                                # what the paper says of a cell, if anything
+    default = "0.67"
+
 Finished seeds are skipped, interrupted ones go on from their last checkpoint, and one that fails is
 reported at the end. Results: one JSON file beside a Markdown table. With Ray, every machine needs
 this project and `--out` at the same path.
@@ -83,6 +86,7 @@ class Cohort(NamedTuple):
     evaluate: str
     reports: list[str]
     cells: dict[str, str]
+    paper: dict[str, str]
 
 
 class Job(NamedTuple):
@@ -112,7 +116,7 @@ def read_cohort(path: Path) -> Cohort:
     cohort = Cohort(
         data.get("about", ""), data.get("seeds", [1]), data.get("flags", ""),
         data.get("splits", ["test"]), data.get("decoders", ["greedy"]), data.get("evaluate", ""),
-        data.get("reports", []), data.get("cells", {}),
+        data.get("reports", []), data.get("cells", {}), data.get("paper", {}),
     )  # fmt: skip
     for name, kind, right in (
         ("seeds", int, "a list of whole numbers"),
@@ -127,6 +131,11 @@ def read_cohort(path: Path) -> Cohort:
     cells = cohort.cells
     if not isinstance(cells, dict) or not cells or any(type(f) is not str for f in cells.values()):
         raise CohortError(f"'{path}': [cells] must map names to flags of train_ppo.py")
+    paper = cohort.paper
+    if not isinstance(paper, dict) or any(type(said) is not str for said in paper.values()):
+        raise CohortError(f"'{path}': [paper] must map cells to texts")
+    if strangers := sorted(set(paper) - set(cells)):
+        raise CohortError(f"'{path}': [paper] names no cell by {', '.join(strangers)}")
     return cohort
 
 
@@ -283,9 +292,11 @@ def collect(cohort: Cohort, results: dict[tuple[str, int], dict[str, Any]]) -> d
 def markdown(cohort: Cohort, table: dict[str, Any]) -> str:
     """The table as people read it: a row a cell, per-seed values first."""
     lines = [cohort.about, ""] if cohort.about else []
+    beside = bool(cohort.paper)
     lines += [
-        "| cell | split, decoder | per seed | mean | IQM | 95 % interval | CPU minutes |",
-        "|---|---|---|---|---|---|---|",
+        "| cell | split, decoder | per seed | mean | IQM | 95 % interval | CPU minutes |"
+        + " paper |" * beside,
+        "|---|---|---|---|---|---|---|" + "---|" * beside,
     ]
     for cell, entry in table["cells"].items():
         seeds = entry["seeds"].values()
@@ -300,10 +311,53 @@ def markdown(cohort: Cohort, table: dict[str, Any]) -> str:
             lines.append(
                 f"| {cell} | {name} | {', '.join(rates)} | {total['mean']:.3f} | {total['iqm']:.3f}"
                 f" | {low:.3f} - {high:.3f} | {', '.join(minutes)} |"
+                + f" {cohort.paper.get(cell, '')} |"
+                * beside
             )
         if not entry["summary"]:
-            lines.append(f"| {cell} | | failed | | | | |")
-    return "\n".join(lines) + "\n"
+            lines.append(f"| {cell} | | failed | | | | |" + " |" * beside)
+    return "\n".join(lines + levels(table) + families(table)) + "\n"
+
+
+def whole_seeds(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    return [result for result in entry["seeds"].values() if "error" not in result]
+
+
+def levels(table: dict[str, Any]) -> list[str]:
+    """When greedy validation accuracy first reached each level."""
+    lines = ["", "Thousand steps (CPU minutes) to a greedy validation accuracy, per seed:", ""]
+    lines += [
+        "| cell |" + "".join(f" {level} |" for level in LEVELS),
+        "|---|" + "---|" * len(LEVELS),
+    ]
+    for cell, entry in table["cells"].items():
+        columns = []
+        for level in LEVELS:
+            reached = [seed["steps_and_minutes_to"][str(level)] for seed in whole_seeds(entry)]
+            told = [f"{at[0] / 1000:.0f} ({at[1]:.1f})" if at else "-" for at in reached]
+            columns.append(", ".join(told))
+        lines.append(f"| {cell} | {' | '.join(columns)} |")
+    return lines
+
+
+def families(table: dict[str, Any]) -> list[str]:
+    """Solved of each family on the first split, by the first decoder."""
+    rows: dict[str, list[dict[str, list[int]]]] = {}
+    for cell, entry in table["cells"].items():
+        for seed in whole_seeds(entry):
+            (split, scores), *_ = seed["scores"].items()
+            (decoder, score), *_ = scores.items()
+            rows.setdefault(cell, []).append(score.get("by_family", {}))
+    names = sorted({name for seeds in rows.values() for seed in seeds for name in seed})
+    if len(names) < 2:
+        return []
+    lines = ["", f"Solved of each family, {split} {decoder}, per seed:", ""]
+    lines += ["| cell |" + "".join(f" {name} |" for name in names), "|---|" + "---|" * len(names)]
+    for cell, seeds in rows.items():
+        counts = [[seed.get(name, [0, 0]) for seed in seeds] for name in names]
+        told = [", ".join(str(c) for c, _ in row) + f" of {row[0][1]}" for row in counts]
+        lines.append(f"| {cell} | {' | '.join(told)} |")
+    return lines
 
 
 def main(argv: list[str] | None = None) -> int:

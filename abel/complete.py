@@ -95,21 +95,24 @@ class SolutionSet:
 
 def solution_sets(study: Study, decoder: str) -> list[SolutionSet]:
     """All roots of every equation, from the first solution that the decoder finds."""
-    cache, progress, found = study.new_cache(), Progress(sys.stderr), []
+    cache, progress = study.new_cache(), Progress(sys.stderr)
+    found: list[SolutionSet] = []
     outcomes = study.decode(decoder)
-    with Oracle(study.limit, "solveset") as oracle:
+    with Oracle(study.limit) as oracle:
         for problem, outcome in zip(study.problems, outcomes):
             progress.show(f"all roots of {len(found) + 1} of {len(outcomes)}: {problem.text}")
+            solution = outcome.solution
+            assert solution is not None  # a policy's decoder gives one, solved or not
             begun = time.process_time()
             roots = all_roots(
-                outcome.solution,
+                solution,
                 lambda equation, place: study.decode_from(decoder, equation, place, cache),
                 study.config,
                 cache,
             )
             seconds = time.process_time() - begun
-            check = check_roots(roots, oracle(problem.text))
-            found.append(SolutionSet(problem, outcome.solution, roots, check, seconds))
+            check = check_roots(roots, oracle.solution_set(problem.text))
+            found.append(SolutionSet(problem, solution, roots, check, seconds))
     progress.show("")
     return found
 

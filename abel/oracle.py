@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from queue import SimpleQueue
@@ -127,8 +128,12 @@ def explicit(roots: sympy.Set) -> list[tuple[tuple[Symbol, ...], Expr]] | None:
     if isinstance(roots, FiniteSet):
         return None if any(has_x(root) for root in roots) else [((), root) for root in roots]
     if isinstance(roots, Union):
-        parts = [explicit(part) for part in roots.args]
-        return None if None in parts else [each for part in parts for each in part]
+        found = []
+        for part in map(explicit, roots.args):
+            if part is None:
+                return None
+            found += part
+        return found
     if isinstance(roots, Complement):
         return explicit(roots.args[0])
     if isinstance(roots, ConditionSet) and roots.base_set is not S.Complexes:
@@ -162,28 +167,40 @@ def numbers(parts: list, symbols: tuple[Symbol, ...], point: tuple[float, ...]) 
 class Oracle:
     """Asks a child process, and ends it when an answer takes more than `limit` seconds."""
 
-    def __init__(self, limit: float, question: str = "solve") -> None:
-        self.limit, self.question = limit, question
-        self.child: subprocess.Popen | None = None
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.child: subprocess.Popen[str] | None = None
 
-    def __call__(self, text: str) -> Answer | SetAnswer:
-        kind = QUESTIONS[self.question][1]
+    def __call__(self, text: str) -> Answer:
+        """A root, from `solve`."""
+        return Answer(*self.ask("solve", text))
+
+    def solution_set(self, text: str) -> SetAnswer:
+        """All roots, from `solveset`."""
+        return SetAnswer(*self.ask("solveset", text))
+
+    def ask(self, question: str, text: str) -> list:
+        """The fields of the answer; without one, two of None, the reason, and the limit."""
+        fresh = self.child is None
         if self.child is None:
             # A new interpreter, not a fork: a copy of a network library's threads may never start.
             self.child = subprocess.Popen(
-                [sys.executable, "-m", "abel.oracle", self.question],
+                [sys.executable, "-m", "abel.oracle"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
             )  # fmt: skip
-            self.child.stdout.readline()  # its start is not the equation's time
+        answers = self.child.stdout
+        assert answers is not None  # a pipe, as asked for
+        if fresh:
+            answers.readline()  # its start is not the equation's time
         try:
-            print(json.dumps(text), file=self.child.stdin, flush=True)
-            if select.select([self.child.stdout], [], [], self.limit)[0]:
-                return kind(*json.loads(self.child.stdout.readline()))
+            print(json.dumps([question, text]), file=self.child.stdin, flush=True)
+            if select.select([answers], [], [], self.limit)[0]:
+                return json.loads(answers.readline())
             reason = f"no answer in {self.limit:g} s"
         except (OSError, ValueError):  # broken pipe, or an empty line
             reason = "the process died"
         self.close()
-        return kind(None, None, reason, self.limit)
+        return [None, None, reason, self.limit]
 
     def close(self) -> None:
         if self.child is not None:
@@ -198,11 +215,11 @@ class Oracle:
         self.close()
 
 
-QUESTIONS = {"solve": (ask, Answer), "solveset": (ask_set, SetAnswer)}
+QUESTIONS: dict[str, Callable[[str], tuple]] = {"solve": ask, "solveset": ask_set}
 
 
-def serve(question: str) -> None:
-    """Answer equations, a line of JSON each, until the input ends: at once, whatever is under way.
+def serve() -> None:
+    """Answer questions, a line of JSON each, until the input ends: at once, whatever is under way.
 
     The asking process may have been killed, and nobody else would end a `solve` that goes on.
     """
@@ -216,8 +233,9 @@ def serve(question: str) -> None:
     threading.Thread(target=read, daemon=True).start()
     print("ready", flush=True)
     while True:
-        print(json.dumps(QUESTIONS[question][0](json.loads(lines.get()))), flush=True)
+        question, text = json.loads(lines.get())
+        print(json.dumps(QUESTIONS[question](text)), flush=True)
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve()

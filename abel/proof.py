@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache, reduce, wraps
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sympy as sp
 from sympy import QQ, Add, Expr, Float, Ge, I, Le, Mul, Pow, Rational, Symbol, exp, pi
@@ -41,7 +41,7 @@ class _Kernel(NamedTuple):
     """What a generator stands for: a symbol, pi, or a function of `arg`."""
 
     # Pow: arg**(1/order); exp: exp(arg/order); INVERSE: 1/arg; PARITY: (-1)**arg; else kind(arg)
-    kind: object
+    kind: Any
     arg: PolyElement | None = None
     order: int = 1
 
@@ -61,11 +61,11 @@ def _ring(num_generators: int) -> PolyRing:
     return ring([f"g{i}" for i in range(num_generators)], QQ)[0]
 
 
-def _rational(c: object) -> Rational:
+def _rational(c: Any) -> Rational:
     return Rational(int(c.numerator), int(c.denominator))
 
 
-def _qq(r: Rational | int) -> object:
+def _qq(r: Rational | int) -> Any:
     return QQ(int(r.numerator), int(r.denominator))
 
 
@@ -326,8 +326,9 @@ class Tower:
         odd = [p for p, e in self.factors(f) if e % 2 and not self.positive(p)]
         core = math.prod(odd, start=self.one)
         single = self.kernels_in(core)[0] if len(core) == 1 and sum(core.LM) == 1 else None
-        if single and single.kind in (sp.asin, sp.atan, sp.log):  # the sign of something simpler
-            known = self.sign(single.arg - int(single.kind is sp.log))
+        inner = single.arg if single and single.kind in (sp.asin, sp.atan, sp.log) else None
+        if single and inner is not None:  # the sign of something simpler
+            known = self.sign(inner - int(single.kind is sp.log))
         else:
             expr = self.expression(core)
             known = self.assume(expr, ZERO, None) or self.assume(expr, None, ZERO)
@@ -463,9 +464,9 @@ class Tower:
         of such a denominator, the first is not left beside its inverse.
         """
         for k, (kind, arg, _) in zip(self.ring.gens, self.kernels):
-            if kind is not INVERSE or sp.log not in {
-                kernel.kind for kernel in self.kernels_in(arg)
-            }:
+            if kind is not INVERSE or arg is None:
+                continue
+            if sp.log not in {kernel.kind for kernel in self.kernels_in(arg)}:
                 continue
             lead = self.ring.from_dict({arg.LM: arg.LC})  # arg is monic
             while divisible := [m for m in f if all(map(int.__ge__, m, (k * lead).LM))]:
@@ -525,7 +526,8 @@ class Tower:
 
     def inverse_trig(self, kind: type, f: PolyElement) -> PolyElement:
         """What SymPy knows of asin(1/2); asin(sin(u)), atan(tan(u)) by the point; or a kernel."""
-        constant = all(kernel.kind is Pow and kernel.arg.is_ground for kernel in self.kernels_in(f))
+        kernels = self.kernels_in(f)
+        constant = all(k.kind is Pow and k.arg is not None and k.arg.is_ground for k in kernels)
         if len(f) <= 2 and constant:
             value = kind(self.expression(f).doit())
             if not value.has(kind):

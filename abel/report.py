@@ -311,7 +311,7 @@ def embeddings(report: dict, dataset: str) -> list[Part]:
     parts: list[Part] = ["The paper finds a cluster for each family, abel_level3 more diffuse."]
     names, labels = report.get("families", []), report.get("labels", [])
     axes = [f"{percent(share)} of the variance" for share in report.get("explained", [])[:2]]
-    for key, title, axes in (("pca", "Principal components", axes), ("tsne", "t-SNE", [])):
+    for key, title in (("pca", "Principal components"), ("tsne", "t-SNE")):
         points = report.get(key, [])
         # Families are given for each point, or once each with labels that point into them.
         each = names if len(names) == len(points) else labels
@@ -320,7 +320,9 @@ def embeddings(report: dict, dataset: str) -> list[Part]:
         pairs = sorted(zip(points, each, strict=True), key=lambda pair: order.index(pair[1]))
         if pairs:
             sites, kinds = zip(*pairs)
-            parts.append(figure(scatter(sites, kinds, f"{title} of the embeddings", *axes)))
+            x_label, y_label = [*axes, "", ""][:2] if key == "pca" else ("", "")
+            title = f"{title} of the embeddings"
+            parts.append(figure(scatter(sites, kinds, title, x_label, y_label)))
     return parts
 
 
@@ -404,8 +406,8 @@ def sources(reports: dict[str, dict]) -> Table:
             row = (*told, commit, Code(origin.get("command") or "-"))
             rows.setdefault(row, []).append(name)
     columns = ["run", "dataset", "split", "commit", "command", "reports"]
-    told = [[*row, ", ".join(names)] for row, names in rows.items()]
-    return Table(columns, told if len(told) > 1 else [[*row[:-1], "all"] for row in told])
+    cells = [[*row, ", ".join(names)] for row, names in rows.items()]
+    return Table(columns, cells if len(cells) > 1 else [[*row[:-1], "all"] for row in cells])
 
 
 def with_notes(parts: list[Part]) -> list[Part]:
@@ -439,9 +441,8 @@ def write_page(reports: dict[str, dict], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for file, render in (("index.html", html_page), ("report.md", markdown_page)):
         text = render("Solving equations step by step: results", intro, sections)
-        write_atomically(
-            out / file, lambda stream, text=text: stream.write(text.encode(errors="replace"))
-        )
+        content = text.encode(errors="replace")
+        write_atomically(out / file, lambda stream: stream.write(content))
 
 
 def read_reports(folder: Path) -> dict[str, dict]:

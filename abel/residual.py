@@ -147,9 +147,10 @@ def column(expr: Expr, known: dict, ctx) -> list[tuple[complex, float]]:
                 value, error, size = value + p, error + d, size + ctx.size(p)
             found.append((value, error + 2 * len(row) * ctx.eps_bound * size))
     elif kind is Mul:
-        found, *others = [column(arg, known, ctx) for arg in expr.args]
+        pairs, *others = [column(arg, known, ctx) for arg in expr.args]
         for other in others:
-            found = [_product(ctx, *pair, *factor) for pair, factor in zip(found, other)]
+            pairs = [_product(ctx, *pair, *factor) for pair, factor in zip(pairs, other)]
+        found = pairs
     elif kind is Pow and isinstance(expr.exp, Rational):
         r = int(expr.exp) if expr.exp.q == 1 else ctx.mpf(expr.exp.p) / expr.exp.q
         found = [_power(ctx, *pair, r) for pair in column(expr.base, known, ctx)]
@@ -177,7 +178,7 @@ def sample_points(num_symbols: int) -> list[tuple[float, ...]]:
     if num_symbols <= 4:
         signs = list(product((1, -1), repeat=num_symbols)) * (16 >> num_symbols)
     else:
-        signs = [[rng.choice((1, -1)) for _ in range(num_symbols)] for _ in range(24)]
+        signs = [tuple(rng.choice((1, -1)) for _ in range(num_symbols)) for _ in range(24)]
     points = []
     for index, pattern in enumerate(signs if num_symbols else [()]):
         scale = (1, 0.1, 1, 5, 1, 0.01, 1, 0.1)[(index + 3 * (index >> num_symbols)) % 8]

@@ -334,7 +334,7 @@ def distribute(factors: list[Expr]) -> Expr:
     terms = [product(*[factor for factor in factors if not isinstance(factor, Add)])]
     # A sum that stands under a fraction bar elsewhere comes last: by then it can cancel.
     last = [any(divides(s, arg) for other in sums for arg in other.args) for s in sums]
-    for factor in sorted(sums, key=dict(zip(sums, last)).get):
+    for factor in sorted(sums, key=dict(zip(sums, last)).__getitem__):
         grown: list[Expr] = []
         for term in terms:
             if divides(factor, term):

@@ -38,7 +38,7 @@ NAMES = ("n", "m", "k", "j", *(f"n{i}" for i in range(1, MAX_WAYS)))
 
 # From an equation and a place on the way from it to a solution that starts there.
 Decode = Callable[[Equation, Place], Solution]
-Value = mpmath.mpc | None  # None where there is no number
+Value = Any  # a number of mpmath, or None where there is none
 Table = dict[tuple[int, ...], list[Value]]  # a family by its integers, at every sample point
 
 

@@ -12,6 +12,7 @@ from heapq import heappop, heappush, nsmallest
 from typing import Any, NamedTuple
 
 import numpy as np
+from sympy import Expr
 
 from abel.actions import CHANGES, Action, settle
 from abel.cov import Goal, Transform, open_goals, unwind
@@ -57,7 +58,8 @@ def advance(
     if transform is not None:
         stack += (transform,)
         num_changes += action.op in CHANGES
-        goals += (transform,) * (action.op == "let")
+        if isinstance(transform, Goal):
+            goals += (transform,)
     after = Place(form, stack, goals, num_changes)
     landed = land(after, cache)
     return landed, transform if landed is after else landed.stack[-1]
@@ -263,7 +265,7 @@ def search(
     """
     equation = as_equation(problem)
     start = settle(equation.lhs, equation.rhs)
-    seen = {(*start, ())}
+    seen: set[tuple[Expr, Expr, tuple[Goal, ...]]] = {(*start, ())}
     # (priority, number, sides and open goals, stack, changes, depth, actions as nested pairs)
     frontier: list[tuple] = [(0.0, 0, (*start, ()), (), 0, 0, None)]
     expansions = transitions = 0

@@ -41,7 +41,7 @@ class Outcome:
 
     @classmethod
     def of(cls, solution: Solution, seconds: float) -> Outcome:
-        condition = solution.verdict.valid_when if solution.solved else None
+        condition = solution.verdict.valid_when if solution.solved and solution.verdict else None
         return cls(
             solution.solved, sstr(solution.root) if solution.solved else None,
             None if condition is None else sstr(condition), seconds, solution.transitions,

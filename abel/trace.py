@@ -113,7 +113,7 @@ class Trace:
             lhs, rhs = map(parse_expression, step.equation.split(" = "))
             action = describe(as_action(step), as_latex=True)
             lines.append(rf"& {latex(lhs)} = {latex(rhs)} && {action} \\")
-        if self.solved:
+        if self.solved and self.root is not None:
             condition = ""
             if self.valid_when:
                 condition = rf" && \text{{valid when }} {self.valid_when}"
@@ -156,6 +156,7 @@ class Trace:
         equation = parse(self.equation)
         lhs, rhs = settle(equation.lhs, equation.rhs)
         stack: tuple[Transform, ...] = ()
+        transform: Transform
         for number, step in enumerate(self.steps, 1):
             action = next(
                 (a for a in legal_actions(lhs, rhs, tuple(OPERATIONS.values()), blocks=False)
@@ -177,7 +178,10 @@ class Trace:
                     lhs, rhs = settle(*change_variables(lhs, rhs, phi))
                     stack += (Substitute(phi),)
             elif action.op in CHANGES:
-                lhs, rhs, transform = change(action.op, lhs, rhs, action.term)
+                changed = change(action.op, lhs, rhs, action.term)
+                if changed is None:
+                    return broken(number, f"'{action}' does not apply")
+                lhs, rhs, transform = changed
                 stack += (transform,)
             else:
                 lhs, rhs = apply(action, lhs, rhs)

@@ -116,7 +116,8 @@ def _num_complex(equation: Equation, candidate: Expr, symbols, point) -> float:
 
 def _cells(equation: Equation, candidate: Expr, symbols, roots, others) -> list[frozenset[Boolean]]:
     """Sets of conditions proved at some of the points `roots`; none holds at `others`."""
-    cells, failures = [], 0
+    cells: list[frozenset[Boolean]] = []
+    failures = 0
     for root in sorted(roots, key=lambda point: _num_complex(equation, candidate, symbols, point)):
         if any(_inside(cell, symbols, root) for cell in cells):
             continue

@@ -27,7 +27,7 @@ class Scripts:
     """Stands in for the two scripts; `solved` of 4 equations by seed, or a failure."""
 
     def __init__(self, solved: dict[str, int]) -> None:
-        self.solved, self.calls, self.steps = solved, [], 30
+        self.solved, self.calls, self.steps = solved, [], 30_000
 
     def __call__(self, place: Path, script: str, *words: str) -> None:
         self.calls.append([script, *words])
@@ -44,8 +44,8 @@ class Scripts:
             (run / "provenance.json").write_text(json.dumps(told))
             (run / "args.json").write_text(json.dumps({"total_timesteps": self.steps}))
             with SummaryWriter(str(run)) as writer:
-                for step, score in ((10, 0.5), (20, 0.8), (30, 1.0)):
-                    writer.add_scalar("time/cpu", 60.0 * step, step)
+                for step, score in ((10_000, 0.5), (20_000, 0.8), (30_000, 1.0)):
+                    writer.add_scalar("time/cpu", 0.06 * step, step)
                     writer.add_scalar("eval/val_greedy", score, step)
         elif "--report" in given:
             Path(given["--out"]).mkdir()
@@ -53,7 +53,9 @@ class Scripts:
             (Path(given["--out"]) / f"{given['--report']}.json").write_text(json.dumps(report))
         else:
             solved = self.solved[Path(given["--run"]).name]
-            decoders = {given["--decoder"]: {"solved": solved, "accuracy": solved / 4}}
+            by_family = {"easy": [min(solved, 1), 1], "hard": [max(solved - 1, 0), 3]}
+            score = {"solved": solved, "accuracy": solved / 4, "by_family": by_family}
+            decoders = {given["--decoder"]: score}
             Path(given["--json"]).write_text(json.dumps({"n": 4, "decoders": decoders}))
 
 
@@ -81,10 +83,22 @@ def test_every_cell_and_seed_is_trained_evaluated_and_collected(run, tmp_path):
     assert cell["summary"]["test greedy"]["mean"] == 0.75
     assert cell["seeds"]["2"]["scores"]["test"]["greedy"]["accuracy"] == 0.5
     assert cell["seeds"]["1"]["steps_and_minutes_to"] == {
-        "0.67": [20, 20.0], "0.79": [20, 20.0], "0.95": [30, 30.0], "0.99": [30, 30.0],
+        "0.67": [20_000, 20.0], "0.79": [20_000, 20.0],
+        "0.95": [30_000, 30.0], "0.99": [30_000, 30.0],
     }  # fmt: skip
     text = (tmp_path / "results" / "table.md").read_text()
     assert "| without it | test greedy | 1.000, 0.500 | 0.750 |" in text
+    assert "| with | 20 (20.0), 20 (20.0) | 20 (20.0), 20 (20.0) | 30 (30.0), 30 (30.0) |" in text
+    assert "| with | 1, 1 of 1 | 3, 1 of 3 |" in text
+
+
+def test_the_papers_numbers_stand_beside_ours(run, tmp_path):
+    (tmp_path / "table.toml").write_text(FILE + '[paper]\nwith = "0.67 of 64"\n')
+    run({"1": 4, "2": 2})
+    rows = (tmp_path / "results" / "table.md").read_text().splitlines()
+    assert rows[2].endswith("| CPU minutes | paper |") and rows[4].endswith(" | 0.67 of 64 |")
+    assert rows[5].startswith("| without it |") and rows[5].endswith(" |  |")
+    assert len({row.count("|") for row in rows[2:6]}) == 1
 
 
 def test_what_is_finished_is_skipped(run):
@@ -98,7 +112,7 @@ def test_what_was_interrupted_goes_on(run, tmp_path):
     place = tmp_path / "out/table/with/2"
     run({"1": 4, "2": 2})
     (place / "test-greedy.json").unlink()
-    (place / "train/2/args.json").write_text('{"total_timesteps": 40}')
+    (place / "train/2/args.json").write_text('{"total_timesteps": 40000}')
     code, scripts, table = run({"1": 4, "2": 2})
     assert [call[:2] for call in scripts.calls] == [
         ["train_ppo.py", "--resume"], ["evaluate.py", "--run"]
@@ -157,6 +171,8 @@ def test_a_seed_that_fails_is_reported_and_not_fatal(run, capsys):
         ("seeds = 'one'\n[cells]\na = ''", "seeds"),
         ("speed = 1\n[cells]\na = ''", "speed"),
         ("[cells]\na = 3", "cells"),
+        ("[cells]\na = ''\n[paper]\nb = '1'", "[paper] names no cell by b"),
+        ("[cells]\na = ''\n[paper]\na = 1", "paper"),
         (None, "cannot read"),
     ],
 )

@@ -466,10 +466,10 @@ def test_conpole_templates_are_drawn(tmp_path):
     [
         ["--name", "nothing"],
         [],
-        ["--templates", "/no/such/file", "--out", "/tmp/never.txt"],
+        ["--templates", "/no/such/file", "--out", "/no/such/out.txt"],
         ["--templates", __file__],
         ["--stats"],
-        ["--templates", __file__, "--count", "0", "--out", "/tmp/never.txt"],
+        ["--templates", __file__, "--count", "0", "--out", "/no/such/out.txt"],
     ],
 )
 def test_bad_arguments_exit_with_2_and_one_line(args, capsys):

@@ -62,10 +62,10 @@ def test_a_set_that_is_not_explicit_is_none():
 
 @pytest.mark.slow
 def test_sets_are_asked_for_in_a_child_process_too():
-    with Oracle(limit=0.01, question="solveset") as oracle:
-        assert oracle(HARD).points is None
+    with Oracle(limit=0.01) as oracle:
+        assert oracle.solution_set(HARD).points is None
         oracle.limit = 200.0
-        assert oracle("x + a = 0").text == "{-a}"
+        assert oracle.solution_set("x + a = 0").text == "{-a}"
 
 
 def test_past_limit_is_told_from_other_failures():
@@ -78,6 +78,6 @@ def test_a_solve_under_way_ends_with_the_one_who_asked():
     """A killed asker closes its end of the pipe; no `solve` goes on for ever after that."""
     oracle = Oracle(limit=60.0)
     oracle("x + a = 0")
-    print(json.dumps(HARD), file=oracle.child.stdin, flush=True)
+    print(json.dumps(["solve", HARD]), file=oracle.child.stdin, flush=True)
     oracle.child.stdin.close()
     assert oracle.child.wait(timeout=20) == 0
