@@ -40,12 +40,13 @@ class Retry(Exception):
 class _Kernel(NamedTuple):
     """What a generator stands for: a symbol, pi, or a function of `arg`."""
 
-    kind: Any  # Pow: arg**(1/order); exp: exp(arg/order); INVERSE: 1/arg; else kind(arg)
+    # Pow: arg**(1/order); exp: exp(arg/order); INVERSE: 1/arg; PARITY: (-1)**arg; else kind(arg)
+    kind: Any
     arg: PolyElement | None = None
     order: int = 1
 
 
-INVERSE = "inverse"
+INVERSE, PARITY = "inverse", "parity"
 SMALL_PRIMES = tuple(sp.primerange(200))
 REWRITTEN = {
     sp.sin: lambda u: (exp(I * u) - exp(-I * u)) * -I / 2,
@@ -183,7 +184,7 @@ class Tower:
         """
         for i in reversed(range(len(self.kernels))):
             kind, arg, order = self.kernels[i]
-            limit = {Pow: order, I: 2, sp.sin: 2, INVERSE: 1}.get(kind)
+            limit = {Pow: order, I: 2, sp.sin: 2, PARITY: 2, INVERSE: 1}.get(kind)
             if limit is None or all(0 <= monom[i] < limit for monom in f):
                 continue
             parts: dict[int, dict] = {}
@@ -191,7 +192,9 @@ class Tower:
                 whole, rest = divmod(monom[i], limit)
                 parts.setdefault(whole, {})[monom[:i] + (rest,) + monom[i + 1 :]] = c
             top = max(0, *parts) if kind is INVERSE else 0
-            f, arg = self.zero, self.one - self.kernel(sp.cos, arg) ** 2 if kind is sp.sin else arg
+            if kind is sp.sin:
+                arg = self.one - self.kernel(sp.cos, arg) ** 2
+            f, arg = self.zero, self.one if kind is PARITY else arg
             for whole, part in parts.items():
                 scale = self.power(arg, top - whole if kind is INVERSE else whole)
                 f += self.times(self.ring.from_dict(part), scale)
@@ -286,6 +289,8 @@ class Tower:
         if arg is None or kind is I:
             return kind
         inner = self.expression(arg)
+        if kind is PARITY:
+            return Pow(-ONE, inner, evaluate=False)
         if kind in (
             Pow,
             INVERSE,
@@ -476,6 +481,8 @@ class Tower:
         place_of_i = self.i.LM.index(1)
         turned = monom[place_of_i] == 1
         places = [i for i, e in enumerate(monom) if e and i != place_of_i]
+        if turned and c.q == 1 and (whole := self.half_turns(monom, places)):
+            return self.one if c % 2 == 0 else self.kernel(PARITY, whole)
         if len(places) != 1 or monom[places[0]] != 1:
             return None
         kind, u, _ = self.kernels[places[0]]
@@ -495,6 +502,18 @@ class Tower:
         if kind is sp.LambertW and not turned and c.q == 1:
             return self.power(self.times(u, self.inverse(self.ring.gens[places[0]])), int(c))
         return None
+
+    def half_turns(self, monom: tuple[int, ...], places: list[int]) -> PolyElement | None:
+        """n if `monom` is I*pi*n with n a product of integer symbols: exp(I*pi*n) = (-1)**n."""
+        counts = [i for i in places if self.kernels[i].kind is not pi]
+        whole = [
+            isinstance(kind := self.kernels[i].kind, Symbol) and kind.is_integer for i in counts
+        ]
+        if sum(monom[i] for i in places if i not in counts) != 1 or not counts or not all(whole):
+            return None
+        if min(monom[i] for i in counts) < 0:
+            return None
+        return self.ring.from_dict({tuple(e * (i in counts) for i, e in enumerate(monom)): QQ(1)})
 
     def exp_kernel(self, unit: PolyElement, c: Rational) -> PolyElement:
         """exp(c*unit); exp(I*u) = cos(u) + I*sin(u) for real u"""

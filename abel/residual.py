@@ -187,6 +187,19 @@ def sample_points(num_symbols: int) -> list[tuple[float, ...]]:
     return points
 
 
+def points_for(symbols: list[Symbol]) -> list[tuple[float, ...]]:
+    """The sample points of these symbols; where one is an integer, it is 1, 2 or 3 up or down."""
+    points = sample_points(len(symbols))
+    whole = [symbol.is_integer for symbol in symbols]
+    if not any(whole):
+        return points
+    return [
+        tuple(math.copysign(1 + (i + i // 3 * j) % 3, v) if whole[j] else v
+              for j, v in enumerate(point))
+        for i, point in enumerate(points)
+    ]  # fmt: skip
+
+
 def columns_at(points: list[tuple[float, ...]], symbols: list[Symbol], ctx) -> dict:
     """The columns that `column` starts from."""
     known = {

@@ -15,10 +15,11 @@ from abel.actions import describe
 from abel.cov import Generator
 from abel.datasets import Problem
 from abel.env import EnvConfig
+from abel.equation import Equation
 from abel.kinds import structural_type
 from abel.oracle import Oracle
 from abel.progress import Progress
-from abel.search import Policy, Solution, beam, greedy, search
+from abel.search import Place, Policy, Solution, beam, greedy, search
 from abel.transitions import TransitionCache
 from abel.trigger import tally
 
@@ -75,6 +76,15 @@ class Study:
             "width": width or self.width, "value_coef": self.value_coef,
             "complexity_coef": self.complexity_coef,
         }  # fmt: skip
+
+    def decode_from(
+        self, name: str, equation: Equation, place: Place, cache: TransitionCache
+    ) -> Solution:
+        """Go on from a place on the way from an equation, greedily or with a beam."""
+        common = (self.policy, [equation], self.config, cache)
+        if name == "beam":
+            return beam(*common, **self.beam_flags(), starts=[place])[0]
+        return greedy(*common, starts=[place])[0]
 
     def decode(self, name: str, width: int | None = None) -> list[Outcome]:
         """The outcome of every equation."""

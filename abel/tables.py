@@ -107,6 +107,17 @@ def search(data: dict[str, Any]) -> list[Row]:
     return [*rows, ["budget (states expanded)", data["budget"], *blank]]
 
 
+def completeness(data: dict[str, Any]) -> list[Row]:
+    """How many sets of roots are complete, a row a family."""
+    keys = list(data["all"])
+    rows = [*data["by_family"].items(), ("all", data["all"])]
+    titles = [key.replace("_", " ") for key in keys]
+    return [
+        ["family", *titles],
+        *([name or "(none)", *(row[k] for k in keys)] for name, row in rows),
+    ]
+
+
 TABLES: dict[str, Callable[[dict[str, Any]], list[Row]]] = {
     "families": lambda data: families(data["decoders"], data["n"]),
     "widths": columns_of("widths", "solved", "transitions_per_equation", "ms_per_equation"),

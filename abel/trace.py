@@ -120,8 +120,11 @@ class Trace:
             lines.append(rf"& x = {latex(parse_expression(self.root))}{condition}")
         return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
 
+    def to_data(self) -> dict[str, Any]:
+        return {"format": FORMAT, **asdict(self)}
+
     def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2)
+        return json.dumps(self.to_data(), indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
