@@ -52,6 +52,7 @@ from abel.rewrite import (
     has_root,
     logarithm,
     negate,
+    never_zero,
     power,
     product,
     root,
@@ -228,6 +229,11 @@ def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Cal
         if powers:  # one of them may leave the range where the whole does not
             return is_solvable(*apply(lhs, rhs))
         if cancels is not None:
+            if name in ("asin", "acos", "atan") and cancels(lhs) and not has_x(rhs):
+                # sin(exp(x)) = 0 has roots, exp(x) = 0 has none: all of them would be lost.
+                inner, value = apply(lhs, rhs)
+                if never_zero(inner) and is_zero(value):
+                    return False
             if not has_x(rhs):
                 # Roots, log and asin shrink: what is finite and shows x plainly stays so. But acos
                 # takes all small numbers, and atan all large ones, to pi/2.

@@ -226,6 +226,17 @@ def has_logarithm(side: Expr) -> bool:
     return any(isinstance(f, log) for part in Add.make_args(side) for f in Mul.make_args(part))
 
 
+def never_zero(expr: Expr) -> bool:
+    """Whether `expr` is plainly an exponential, or powers and multiples of such."""
+    if isinstance(expr, exp):
+        return True
+    if isinstance(expr, Pow):
+        return never_zero(expr.base) or not has_x(expr.base)
+    if isinstance(expr, Mul):
+        return all(never_zero(factor) or not has_x(factor) for factor in expr.args)
+    return False
+
+
 def has_exponential(side: Expr) -> bool:
     """Whether the x-part of a side is a product of exponentials."""
     rest = split_factor(side)[1]

@@ -280,3 +280,22 @@ def test_the_other_branch_needs_a_bare_sin_or_cos(text):
     env.reset(options={"index": 0})
     assert "branch" not in {action.op for action in env.actions}
     assert "branch" not in {action.op for action in Env(["sin(x) = a"]).reset()[0].actions}
+
+
+@pytest.mark.parametrize(
+    ("text", "op", "legal"),
+    [
+        ("sin(exp(x)) = 0", "asin", False),  # exp(x) = 0 has no root
+        ("sin(sqrt(a*exp(2*x))) = 0", "asin", False),
+        ("cos(3^x) = 1", "acos", False),
+        ("sin(exp(x)) = a", "asin", True),
+        ("sin(exp(x)) = 1", "asin", True),
+        ("cos(exp(x)) = 0", "acos", True),
+        ("sin(x*exp(x)) = 0", "asin", True),  # x = 0
+        ("sin(exp(x) - 1) = 0", "asin", True),
+    ],
+)
+def test_a_step_that_loses_every_root_is_illegal(text, op, legal):
+    env = Env([text])
+    env.reset(options={"index": 0})
+    assert (op in {action.op for action in env.actions}) is legal
