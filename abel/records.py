@@ -55,7 +55,8 @@ def provenance(argv: Sequence[str], equations: Sequence[str]) -> dict[str, Any]:
     return {
         "command": " ".join(["python", called, *argv]),
         "commit": git("rev-parse", "HEAD"),
-        "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
+        # Results that are being written do not change what is run.
+        "dirty": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!runs")),
         "python": platform.python_version(),
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
         "dataset_sha256": hashlib.sha256("\n".join(equations).encode()).hexdigest(),
