@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from abel import load_dataset
+from abel.cohort import markdown, read_cohort
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -58,13 +59,11 @@ def test_ceilings_are_those_of_the_results_file(name):
 
 
 def test_results_are_those_of_the_results_files():
-    table = README.split("<!-- results -->")[1].split("<!-- end results -->")[0].splitlines()[3:]
-    files = (("open_small", "default"), ("open_small_raw", "raw"))
-    for line, (file, cell) in zip(table, files, strict=True):
-        columns = [column.strip() for column in line.split("|")[1:-1]]
-        data = json.loads((ROOT / f"runs/results/{file}.json").read_text(encoding="utf-8"))
-        runs = data["cells"][cell]["seeds"].values()
-        for column, split, decoder in ((2, "test", "greedy"), (3, "test", "beam"),
-                                       (4, "heldout", "greedy")):  # fmt: skip
-            scores = [run["scores"][split][decoder] for run in runs]
-            assert columns[column] == ", ".join(f"{s['solved']}/{s['n']}" for s in scores)
+    embedded = re.findall(r"<!-- cohort (\w+) -->\n(.*?)\n<!-- end -->", README, flags=re.S)
+    assert embedded
+    for name, table in embedded:
+        told = (ROOT / f"runs/results/{name}.md").read_text(encoding="utf-8")
+        assert table in told, f"{name}: the README's table is not that of the results"
+        data = json.loads((ROOT / f"runs/results/{name}.json").read_text(encoding="utf-8"))
+        cohort = read_cohort(ROOT / f"runs/cohorts/{name}.toml")
+        assert markdown(cohort, data) == told, f"{name}: the .md file is not that of the .json file"
