@@ -124,7 +124,7 @@ def all_roots(
     """Every root that branches of the solution's steps lead to; also where they led to none."""
     equation = solution.equation
     explorer = Explorer(equation, decode, config, cache)
-    explorer.run(actions_of(solution))
+    explorer.run(solution)
     ends: dict[Expr, tuple[str, ...]] = {solution.root: ()} if solution.solved else {}
     for value, how in explorer.ends:
         ends.setdefault(value, how)
@@ -146,7 +146,8 @@ class Way(NamedTuple):
     """A place from which to go on, and the steps to try first."""
 
     place: Place
-    plan: tuple[Action, ...]
+    plan: tuple[Action, ...] = ()
+    trusted: bool = True  # whether the plan led to a root, so that it may on other branches
     how: tuple[str, ...] = ()
     num_integers: int = 0
 
@@ -166,8 +167,9 @@ class Explorer:
         self.asked = 0
         self.every_branch = True
 
-    def run(self, plan: tuple[Action, ...]) -> None:
-        self.pending = [Way(start_of(self.equation, self.cache), plan)]
+    def run(self, solution: Solution) -> None:
+        start = start_of(self.equation, self.cache)
+        self.pending = [Way(start, actions_of(solution), solution.solved)]
         for _ in range(MAX_WAYS):
             if not self.pending:
                 return
@@ -177,7 +179,7 @@ class Explorer:
 
     def follow(self, way: Way) -> bool:
         """Go on until x = r, or until the way parts in others; whether one of these happened."""
-        place, plan, how, num_integers = way
+        place, plan, trusted, how, num_integers = way
         asked, own = False, set()
         spare = False  # whether the ways of factors hold all roots, so that this one may end
         while not place.form.solved_form:
@@ -191,12 +193,13 @@ class Explorer:
             legal = look(place, self.config, self.cache).actions
             index = locate(plan, legal)
             if index is None and not asked:
-                plan, asked = self.ask(place), True
+                (plan, trusted), asked = self.ask(place), True
                 index = locate(plan, legal)
             if index is None:
                 return spare
             action, plan = legal[index], plan[1:]
-            ways = self.fork(Way(place, plan, how, num_integers), action, index)
+            rest = plan if trusted else ()
+            ways = self.fork(Way(place, rest, True, how, num_integers), action, index)
             if ways:
                 self.pending += ways
                 return True
@@ -204,21 +207,26 @@ class Explorer:
         self.ends.append((unwind(place.stack, place.form.rhs), how))
         return True
 
-    def ask(self, place: Place) -> tuple[Action, ...]:
+    def ask(self, place: Place) -> tuple[tuple[Action, ...], bool]:
+        """The policy's steps from here, and whether they lead to a root."""
         self.asked += 1
-        return () if self.asked > MAX_ASKED else actions_of(self.decode(self.equation, place))
+        if self.asked > MAX_ASKED:
+            return (), False
+        solution = self.decode(self.equation, place)
+        return actions_of(solution), solution.solved
 
     def split(self, place: Place, how: tuple[str, ...], num_integers: int) -> list[Way]:
         """If the equation is a product = 0, a way for each factor."""
         ways = []
         for factor in factors(place.form.lhs, place.form.rhs):
             part = land(place._replace(form=self.cache.form(factor, ZERO)), self.cache)
-            ways.append(Way(part, (), (*how, f"{place.form}: {sstr(factor)} = 0"), num_integers))
+            note = f"{place.form}: {sstr(factor)} = 0"
+            ways.append(Way(part, how=(*how, note), num_integers=num_integers))
         return ways
 
     def fork(self, way: Way, action: Action, index: int) -> list[Way]:
         """The branches of a step, the principal one among them; none if there is only one."""
-        place, plan, how, num_integers = way
+        place, plan, trusted, how, num_integers = way
         form = place.form
         after, transform = form.successors[index] or self.cache.successor(form, index)
         if after is form:
@@ -234,7 +242,7 @@ class Explorer:
                 there = there._replace(stack=stack, num_changes=place.num_changes + 1)
             used = num_integers + (action.op not in UNITS)
             note = (f"{form}: {describe(action)}, {branch.note}",) if branch.note else ()
-            ways.append(Way(land(there, self.cache), plan, (*how, *note), used))
+            ways.append(Way(land(there, self.cache), plan, trusted, (*how, *note), used))
         return ways
 
 

@@ -23,11 +23,10 @@ DETECTOR = EnvConfig(max_steps=30)
 GENERAL = EnvConfig(substitutions="general", terms="blocks", max_steps=30)
 
 
-def script(config, proposals, first=()):
+def script(config, cache, proposals):
     """A decoder that plays the actions `first` names, then those that a script proposes."""
-    cache = config.new_cache()
 
-    def decode(equation, place):
+    def decode(equation, place, first=()):
         path, tried, names = [], set(), list(first)
         while not place.form.solved_form and len(path) < config.max_steps:
             observation = look(place, config, cache)
@@ -46,13 +45,14 @@ def script(config, proposals, first=()):
         found = (bool(verdict), root, verdict) if verdict else (False, None, None)
         return Solution(equation, *found, tuple(path), len(path))
 
-    return decode, cache
+    return decode
 
 
 def solve(text, config=DETECTOR, first=()):
     proposals = textbook.proposals if config is DETECTOR else wild.proposals
-    decode, cache = script(config, proposals, first)
-    solution = decode(parse(text), start_of(parse(text), cache))
+    cache = config.new_cache()
+    decode = script(config, cache, proposals)
+    solution = decode(parse(text), start_of(parse(text), cache), first)
     return solution, all_roots(solution, decode, config, cache)
 
 
@@ -193,6 +193,12 @@ def test_branches_reach_roots_that_principal_values_miss():
     assert (
         "Ne(n, 0)" in roots.found[0].to_text() and "all integers n, m" in roots.found[0].to_text()
     )
+
+
+def test_steps_that_led_nowhere_are_not_repeated_on_a_branch():
+    solution, roots = solve("sin(sqrt(exp(x))) = 0", first=["asin", "square", "sin", "exp", "cos"])
+    assert len(solution.path) >= 5 and not solution.solved
+    assert is_set(roots, log(pi**2 * N**2) + 2 * pi * I * M)
 
 
 def test_the_integer_has_a_name_of_its_own():
