@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -39,7 +40,7 @@ import tyro
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from abel.progress import Progress
-from abel.records import provenance, write_atomically, write_json
+from abel.records import RunError, hold, provenance, write_atomically, write_json
 from abel.stats import bootstrap_iqm, escape_rate, iqm, wilson
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -94,10 +95,10 @@ class Job(NamedTuple):
 
 def read_cohort(path: Path) -> Cohort:
     try:
-        data = tomllib.loads(path.read_text())
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CohortError(f"cannot read '{path}': {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of TOML, UTF-8 or a number of 5000 digits
         raise CohortError(f"'{path}' is not TOML: {error}") from None
     unknown = sorted(set(data) - set(Cohort._fields))
     if unknown:
@@ -107,18 +108,49 @@ def read_cohort(path: Path) -> Cohort:
         data.get("about", ""), data.get("seeds", [1]), data.get("flags", ""),
         data.get("splits", ["test"]), data.get("decoders", ["greedy"]), data.get("cells", {}),
     )  # fmt: skip
-    for name, kind, right in (
-        ("seeds", int, "a list of whole numbers"),
-        ("splits", str, "a list of names"),
-        ("decoders", str, "a list of names"),
+    for name, fits, right in (
+        ("seeds", lambda v: type(v) is int and v >= 0, "a list of different whole numbers"),
+        ("splits", is_word, "a list of different names"),
+        ("decoders", is_word, "a list of different names"),
     ):
         values = getattr(cohort, name)
-        if not isinstance(values, list) or not values or any(type(v) is not kind for v in values):
-            raise CohortError(f"'{path}': {name} must be {right}, got {values!r}")
+        if (not isinstance(values, list) or not values or not all(map(fits, values))
+                or len(set(values)) < len(values)):  # fmt: skip
+            raise CohortError(f"'{path}': {name} must be {right}, got {values!r:.100}")
     cells = cohort.cells
     if not isinstance(cells, dict) or not cells or any(type(f) is not str for f in cells.values()):
         raise CohortError(f"'{path}': [cells] must map names to flags of train_ppo.py")
+    if type(cohort.flags) is not str or type(cohort.about) is not str:
+        raise CohortError(f"'{path}': flags and about must be text")
+    places: dict[str, str] = {}
+    for cell, flags in cells.items():
+        place = folder_name(cell)
+        if not cell.isprintable() or len(cell) > 100 or place.startswith(".") or not place:
+            raise CohortError(
+                f"'{path}': cell {cell[:100]!r} must be a name that a folder can have"
+            )
+        if place in places:
+            raise CohortError(
+                f"'{path}': cells {places[place]!r} and {cell!r} would share a folder"
+            )
+        places[place] = cell
+        try:
+            words = shlex.split(f"{cohort.flags} {flags}")
+        except ValueError as error:
+            raise CohortError(f"'{path}': the flags of {cell!r}: {error}") from None
+        given = {word.split("=")[0].replace("_", "-") for word in words}
+        if taken := sorted(given & {"--seed", "--out", "--resume"}):
+            raise CohortError(f"'{path}': {', '.join(taken)} of {cell!r} is for the cohort to give")
     return cohort
+
+
+def is_word(value: Any) -> bool:
+    return type(value) is str and value.isalnum()
+
+
+def folder_name(cell: str) -> str:
+    """The directory of a cell, in that of the cohort."""
+    return re.sub(r"[/\\ ]", "-", cell)
 
 
 def jobs_of(cohort: Cohort, directory: Path) -> list[Job]:
@@ -127,7 +159,7 @@ def jobs_of(cohort: Cohort, directory: Path) -> list[Job]:
     for seed in cohort.seeds:
         for cell, flags in cohort.cells.items():
             words = [*shlex.split(cohort.flags), *shlex.split(flags), "--seed", str(seed)]
-            place = directory / cell.replace("/", "-").replace(" ", "-") / str(seed)
+            place = directory / folder_name(cell) / str(seed)
             jobs.append(Job(cell, seed, words, cohort.splits, cohort.decoders, str(place)))
     return jobs
 
@@ -136,13 +168,13 @@ def run_job(job: Job) -> dict[str, Any]:
     """Train and evaluate, or give what an earlier call left; `error` says what went wrong."""
     place = Path(job.directory)
     asked = {"flags": job.flags, "splits": job.splits, "decoders": job.decoders}
-    if (place / "asked.json").exists() and json.loads((place / "asked.json").read_text()) != asked:
-        shutil.rmtree(place)  # the cohort file has changed since
-    place.mkdir(parents=True, exist_ok=True)
-    if (place / "result.json").exists():
-        return json.loads((place / "result.json").read_text())
-    write_json(place / "asked.json", asked)
     try:
+        if (place / "asked.json").exists() and stored(place / "asked.json") != asked:
+            shutil.rmtree(place)  # the cohort file has changed since
+        place.mkdir(parents=True, exist_ok=True)
+        if (place / "result.json").exists():
+            return stored(place / "result.json")
+        write_json(place / "asked.json", asked)
         begun = sorted(place.glob("train/*/last.pt"))
         train = ["--resume", str(begun[-1].parent)] if begun else job.flags
         call(place, "train_ppo.py", *train, "--out", str(place / "train"))
@@ -153,20 +185,33 @@ def run_job(job: Job) -> dict[str, Any]:
                 answers = place / f"{split}-{decoder}.json"
                 call(place, "evaluate.py", "--run", str(run), "--split", split,
                      "--decoder", decoder, "--json", str(answers))  # fmt: skip
-                told = json.loads(answers.read_text())
+                told = stored(answers)
                 scores.setdefault(split, {})[decoder] = {
                     "n": told["n"],
                     **told["decoders"][decoder],
                 }
+        trained = stored(run / "provenance.json")
+        origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
+        origin |= {name: trained[name] for name in ("commit", "dirty")}
+        result = {**origin, **curve_of(run), "scores": scores}
+        write_json(place / "result.json", result)
+        return result
     except subprocess.CalledProcessError as failed:
         said = (place / "log.txt").read_text(errors="replace").strip().splitlines()
         return {"error": said[-1] if said else f"exit code {failed.returncode}"}
-    trained = json.loads((run / "provenance.json").read_text())
-    origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
-    origin |= {name: trained[name] for name in ("commit", "dirty")}
-    result = {**origin, **curve_of(run), "scores": scores}
-    write_json(place / "result.json", result)
-    return result
+    except (CohortError, RunError, OSError) as error:  # this one fails, the others go on
+        return {"error": str(error)}
+
+
+def stored(path: Path) -> dict[str, Any]:
+    """What an earlier call wrote."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise CohortError(f"'{path}' is damaged: delete '{path.parent}' to run this seed anew")
+    return data
 
 
 def call(place: Path, *words: str) -> None:
@@ -279,7 +324,10 @@ def main(argv: list[str] | None = None) -> int:
         args = tyro.cli(CohortArgs, args=argv, prog="python -m abel.cohort")
         path = Path(args.file)
         cohort = read_cohort(path)
-        jobs = jobs_of(cohort, Path(args.out).resolve() / path.stem)
+        directory = Path(args.out).resolve() / path.stem
+        jobs = jobs_of(cohort, directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = hold(directory)
         stream = run_ray(jobs, args.address) if args.engine == "ray" else run_local(jobs, args.jobs)
         results: dict[tuple[str, int], dict[str, Any]] = {}
         progress.show(f"0 of {len(jobs)} done")
@@ -291,11 +339,12 @@ def main(argv: list[str] | None = None) -> int:
             table = {**provenance(argv or sys.argv[1:], []), **collect(cohort, results)}
             Path(args.results).mkdir(parents=True, exist_ok=True)
             write_json(Path(args.results) / f"{path.stem}.json", table)
-    except ValueError as error:
+        text = markdown(cohort, table).encode()
+        write_atomically(Path(args.results) / f"{path.stem}.md", lambda file: file.write(text))
+        lock.close()
+    except (ValueError, OSError) as error:
         print(f"abel.cohort: {error}", file=sys.stderr)
         return 2
-    text = markdown(cohort, table).encode()
-    write_atomically(Path(args.results) / f"{path.stem}.md", lambda file: file.write(text))
     progress.say(text.decode())
     return 1 if any("error" in result for result in results.values()) else 0
 
