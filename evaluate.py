@@ -4,6 +4,7 @@
     python evaluate.py --run runs/<run> --decoder all --json out.json
     python evaluate.py --equation "a*x^2 + b*x + c = 0"     # exit 0 solved, 1 unsolved, 2 bad input
     python evaluate.py --equations FILE                     # one a line, or family<TAB>equation
+    python evaluate.py --equation "x^3 = a" --all-roots     # every root; on a split, how often all
     python evaluate.py --report all --out DIR               # tables, JSON and a page
 
 The protocol is the paper's: held-out equations are split 30/70 with seed 42; training keeps the
@@ -24,6 +25,7 @@ import torch
 import tyro
 
 from abel.actions import settle
+from abel.complete import show, solution_sets, summary
 from abel.cov import Generator
 from abel.datasets import DatasetError, Problem, load_dataset, read
 from abel.env import EnvConfig
@@ -35,7 +37,7 @@ from abel.records import RunError, provenance, save_checkpoint, write_json
 from abel.report import write_page
 from abel.search import greedy
 from abel.study import DECODERS, Outcome, Study, show_trace
-from abel.tables import TABLES, families, layout
+from abel.tables import TABLES, completeness, families, layout
 from abel.trigger import decomposition, trigger
 from abel.variants import generalisation
 from train_ppo import FORMAT, as_policy, collate, load_agent
@@ -72,6 +74,8 @@ class Args:
     """solve the equations of this file"""
     format: Literal["text", "latex", "json"] = "text"
     """how solutions of --equation and --equations are printed"""
+    all_roots: bool = False
+    """go on from the first root to all others; on a split, say how many sets are complete"""
     beam: bool = False
     """the same as --decoder beam"""
     report: ReportName | Literal["all"] | None = None
@@ -106,6 +110,8 @@ def check(args: Args) -> None:
         raise UsageError(f"--beam contradicts --decoder {args.decoder}")
     if sum(job is not None for job in (args.equation, args.equations, args.report)) > 1:
         raise UsageError("give one of --equation, --equations and --report")
+    if args.all_roots and (args.report or args.decoder not in (None, "greedy", "beam")):
+        raise UsageError("--all-roots goes with --decoder greedy or beam, and without --report")
     if args.json and not Path(args.json).parent.is_dir():
         raise UsageError(f"there is no directory '{Path(args.json).parent}' for --json")
 
@@ -295,7 +301,7 @@ def results(
         })  # fmt: skip
     return {
         "run": args.run, "checkpoint_step": run.step,
-        "dataset": args.equations or source[0], "split": source[1],
+        "dataset": source[0], "split": source[1],
         "n": len(study.problems), "width": args.width, "budget": study.budget,
         "decoders": {name: study.summary(name) for name in names}, "equations": equations,
         "provenance": provenance(argv, [problem.text for problem in study.problems]),
@@ -326,6 +332,23 @@ def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> No
         print(json.dumps(documents[0] if args.equation else documents, indent=2))
 
 
+def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple) -> int:
+    """All roots of single equations, shown one by one; of a split, a table of complete sets."""
+    sets = solution_sets(study, "beam" if args.beam else args.decoder or "greedy")
+    data = {
+        "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
+        "limit_seconds": study.limit, **summary(sets),
+        "provenance": provenance(argv, [problem.text for problem in study.problems]),
+    }  # fmt: skip
+    if args.json:
+        write_json(Path(args.json), data)
+    if not source[1]:
+        print(show(sets, args.format, args.equation is not None))
+        return 0 if all(each.roots.found for each in sets) else 1
+    print(f"all roots: {' '.join(source)}, {len(sets)} equations\n{layout(completeness(data))}")
+    return 0
+
+
 def main(args: Args, argv: Sequence[str]) -> int:
     torch.set_num_threads(1)
     check(args)
@@ -345,10 +368,12 @@ def main(args: Args, argv: Sequence[str]) -> int:
     if args.report:
         write_reports(args, argv, run, study)
         return 0
+    source = (args.equations or "", "") if single else (run.dataset, args.split)
+    if args.all_roots:
+        return find_all_roots(args, argv, run, study, source)
     chosen = "beam" if args.beam else args.decoder
     default = ["greedy"] if single else ["greedy", "beam"]
     names = list(DECODERS) if chosen == "all" else [chosen] if chosen else default
-    source = ("", "") if single else (run.dataset, args.split)
     found = results(args, argv, run, study, names, source)
     if args.json:
         write_json(Path(args.json), found)
@@ -356,9 +381,7 @@ def main(args: Args, argv: Sequence[str]) -> int:
         solvers = [(row["solved_by"] or names)[0] for row in found["equations"]]
         print_solutions(args, study, [study.decode(n)[i] for i, n in enumerate(solvers)])
         return 0 if all(row["solved"] for row in found["equations"]) else 1
-    print(
-        f"{args.run} (step {run.step:,}) on {run.dataset} {args.split}, {len(problems)} equations"
-    )
+    print(f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(problems)} equations")
     print(layout(families(found["decoders"], len(problems))))
     return 0
 

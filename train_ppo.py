@@ -197,7 +197,7 @@ class Args:
     """environment steps between saves of last.pt"""
     env: EnvConfig = field(
         default_factory=lambda: EnvConfig(
-            terms="blocks", max_steps=12, refuted_penalty=0.2, end_on_refuted=True,
+            branches=True, terms="blocks", max_steps=12, refuted_penalty=0.2, end_on_refuted=True,
             revisit_penalty=0.1, end_on_revisit=True,
         )
     )  # fmt: skip

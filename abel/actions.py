@@ -11,9 +11,9 @@ from __future__ import annotations
 import cmath
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from sympy import Add, Expr, acos, asin, atan, cos, exp, latex, sin, sstr, tan
+from sympy import Add, Expr, acos, asin, atan, cos, exp, latex, pi, sin, sstr, tan
 
 from abel.cov import can_relabel
 from abel.equation import (
@@ -52,6 +52,7 @@ from abel.rewrite import (
     has_root,
     logarithm,
     negate,
+    never_zero,
     power,
     product,
     root,
@@ -68,7 +69,7 @@ class Multiplier(NamedTuple):
     """A factor that both sides may be given, at the sample points."""
 
     values: Values
-    sizes: tuple[float, float, float]
+    sizes: tuple[float, ...]
     swelling: float
     guarded: bool  # whether it has a denominator with x, which may cost a root
 
@@ -141,14 +142,14 @@ class Operation:
     """One row of the table: adding an operation is adding a row.
 
     `apply` maps the two sides (and the term) to the new sides; macroactions, which also push a
-    transform, have none and are applied by the environment. `flag` names the `EnvConfig` field
-    that switches it on.
+    transform, are applied by the environment instead. `flag` names the `EnvConfig` field that
+    switches it on.
     """
 
     name: str
     takes_term: bool
     legal: Callable[..., bool]
-    apply: Callable[..., tuple[Expr, Expr]] | None
+    apply: Callable[..., tuple[Expr, Expr]]
     text: str
     latex: str
     flag: str | None = None
@@ -228,6 +229,11 @@ def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Cal
         if powers:  # one of them may leave the range where the whole does not
             return is_solvable(*apply(lhs, rhs))
         if cancels is not None:
+            if name in ("asin", "acos", "atan") and cancels(lhs) and not has_x(rhs):
+                # sin(exp(x)) = 0 has roots, exp(x) = 0 has none: all of them would be lost.
+                inner, value = apply(lhs, rhs)
+                if never_zero(inner) and is_zero(value):
+                    return False
             if not has_x(rhs):
                 # Roots, log and asin shrink: what is finite and shows x plainly stays so. But acos
                 # takes all small numbers, and atan all large ones, to pi/2.
@@ -237,7 +243,7 @@ def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Cal
             elif cancels(lhs) or cancels(rhs):
                 return is_solvable(*apply(lhs, rhs))
         try:
-            left, right = [*map(sample, left)], [*map(sample, right)]
+            left, right = tuple(map(sample, left)), tuple(map(sample, right))
             return finite(left) and finite(right) and depends_on_x(left, right)
         except (OverflowError, ValueError, ZeroDivisionError):
             return False
@@ -260,6 +266,10 @@ def negate_is_legal(sides: Sides) -> bool:
     return sides.room >= 0 and sides.change > 0
 
 
+def pushes(*args: Expr) -> NoReturn:
+    raise TypeError("this operation pushes a transform: the environment applies it")
+
+
 # ---- General substitutions (abel.substitute) ----
 
 
@@ -278,7 +288,7 @@ def substitution_row(name: str, text: str, tex: str) -> Operation:
     def legal(sides: Sides) -> bool:
         return applies(change, name, sides.lhs, sides.rhs, None)
 
-    return Operation(name, False, legal, None, text, tex, name.replace("-", "_"), True)
+    return Operation(name, False, legal, pushes, text, tex, name.replace("-", "_"), True)
 
 
 def gather_is_legal(sides: Sides) -> bool:
@@ -287,6 +297,20 @@ def gather_is_legal(sides: Sides) -> bool:
 
 def lambert_is_legal(sides: Sides) -> bool:
     return applies(lambert, sides.lhs, sides.rhs)
+
+
+def other_branch(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr]:
+    """u from sin(u) = c or cos(u) = c, not by the principal value but by the next one."""
+    if isinstance(lhs, sin):
+        return lhs.args[0], difference(pi, undo(asin, rhs))
+    return lhs.args[0], difference(2 * pi, undo(acos, rhs))
+
+
+def other_branch_is_legal(sides: Sides) -> bool:
+    lhs, rhs = sides[:2]
+    if sides.room < 0 or not isinstance(lhs, (sin, cos)) or has_x(rhs):
+        return False
+    return is_solvable(*other_branch(lhs, rhs))
 
 
 def term_rows() -> list[Operation]:
@@ -338,23 +362,26 @@ OPERATIONS: dict[str, Operation] = {
                      "take tan of both sides", r"\tan", None, "tan"),
         function_row("atan", cmath.atan, lambda s: undo(atan, s),
                      "take atan of both sides", r"\arctan", lambda s: isinstance(s, tan), "tan"),
+        Operation("branch", False, other_branch_is_legal, other_branch,
+                  "undo sin or cos on the other branch", r"\text{other branch}", "branches"),
         Operation("expand", False, expand_is_legal, both(expand), "expand", r"\text{expand}"),
         Operation("collect", False, collect_is_legal, both(collect),
                   "collect x", r"\text{collect } x"),
         Operation("mul -1", False, negate_is_legal, both(negate), "multiply by -1", r"\cdot (-1)"),
-        Operation("relabel", False, lambda sides: can_relabel(*sides[:2]), None,
+        Operation("relabel", False, lambda sides: can_relabel(*sides[:2]), pushes,
                   "relabel constants", r"\text{relabel}", "relabel"),
-        Operation("cov", False, lambda sides: True, None,
+        Operation("cov", False, lambda sides: True, pushes,
                   "change variables", r"\text{change variables}", "cov"),
         Operation("gather", False, gather_is_legal, both(gather), "factor out equal coefficients",
                   r"\text{gather}", None, True),
-        Operation("lambert", False, lambert_is_legal, lambert, "undo u*exp(u)", "W",
-                  "lambert", True),
+        Operation("lambert", False, lambert_is_legal,
+                  lambda lhs, rhs: lambert(lhs, rhs) or (lhs, rhs),
+                  "undo u*exp(u)", "W", "lambert", True),
         # What pushes a transform comes last, `let` at the very end: caps cut the list of actions.
         substitution_row("shift", "remove the next-to-leading term", r"\text{shift}"),
         substitution_row("vieta", "substitute x - p/(n*x)", r"\text{Vieta}"),
         substitution_row("tan-half", "substitute 2*atan(x)", r"x := 2\arctan x"),
-        Operation("let", True, let_is_legal, None, "name the part of x in {}", r"u := {}",
+        Operation("let", True, let_is_legal, pushes, "name the part of x in {}", r"u := {}",
                   "let", True),
     ]
 }  # fmt: skip

@@ -30,6 +30,7 @@ from abel.datasets import DatasetError, load_dataset
 from abel.env import Env, EnvConfig, SyncVectorEnv
 from abel.equation import Equation
 from abel.records import RunError, provenance, write_json
+from abel.transitions import Observation
 
 MAX_STEPS = 12
 PLAIN_LIMIT = 10  # seconds after which a plain step counts as hung and is abandoned
@@ -187,7 +188,8 @@ def bench_env(args: argparse.Namespace) -> None:
     for seed in range(args.seeds):
         env = Env(equations, EnvConfig(max_steps=MAX_STEPS))
         _, info = env.reset(seed=seed)
-        first, log, rng = info["index"], [], random.Random(seed)
+        first, rng = info["index"], random.Random(seed)
+        log: list[tuple] = []
         plain = PlainEnv(equations, seed)
         ours, theirs = [], []
         for _ in range(args.turns):
@@ -317,7 +319,8 @@ def bench_train(args: argparse.Namespace) -> None:
     problems = load_dataset(args.dataset, "train")
     envs = SyncVectorEnv(64, problems, EnvConfig(max_steps=MAX_STEPS))
     states, _ = envs.reset(seed=0)
-    rng, seen = random.Random(0), []
+    rng = random.Random(0)
+    seen: list[Observation] = []
     while len(seen) < 2048:
         seen += states
         states = envs.step([rng.randrange(len(state.actions)) for state in states])[0]

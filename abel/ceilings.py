@@ -19,7 +19,8 @@ from abel.parse import parse
 
 def statistics(names: Iterable[str], num_scripted: int, num_sympy: int, limit: float) -> dict:
     """Counts, and fractions solved of those with the smallest hashes, by family and split."""
-    solver, sets = cache(Oracle(limit)), {}
+    solver = cache(Oracle(limit))
+    sets: dict[str, dict[str, dict[str, dict[str, float]]]] = {}  # name, family, split
     constructed = cache(lambda text: construct_root(parse(text)) is not None)
     scripted = cache(lambda text: has_route(parse(text)))
     for name in names:
@@ -37,7 +38,7 @@ def statistics(names: Iterable[str], num_scripted: int, num_sympy: int, limit: f
                 order = sorted(texts, key=lambda text: (crc32(text.encode()), text))
                 few, fewer = order[:num_scripted], order[:num_sympy]
                 answers = [solver(text) for text in fewer]
-                row = {"count": len(texts)}
+                row: dict[str, float] = {"count": len(texts)}
                 if split == "heldout":
                     row |= {part: counts[part][family] for part in ("val", "test")}
                 row |= {

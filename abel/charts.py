@@ -1,6 +1,7 @@
 """Charts without a plotting library: SVG as strings, and bars as pixels for TensorBoard.
 
 python -m abel.charts curves RUN [RUN ...] --tag eval/val_greedy --out curves.svg
+python -m abel.charts curves runs/results/open_small.json --out curves.svg
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from abel.records import RunError, write_atomically
 
+T = TypeVar("T")
 Point = tuple[float, float]
 Band = Sequence[tuple[float, float, float]]  # (x, low, high)
 
@@ -98,8 +101,10 @@ def legend(names: Sequence[str], lines: bool = False) -> tuple[list[str], float]
             x, y = float(LEFT), y + 20
         at = f"translate({x + 9:.1f},{y - 5:.1f})"
         if lines:
-            line = {"stroke": colour, "stroke_width": 3, "stroke_dasharray": dashes}
-            marks.append(tag("path", d="M-9,0h18", transform=at, **line))
+            marks.append(
+                tag("path", d="M-9,0h18", transform=at, stroke=colour, stroke_width=3,
+                    stroke_dasharray=dashes)
+            )  # fmt: skip
         else:
             marks.append(tag("path", d=shape, transform=at, fill=colour))
         marks.append(tag("text", name, x=x + 24, y=y))
@@ -176,6 +181,11 @@ def line_chart(
     return svg(top + PLOT + 54, title, names + marks)
 
 
+def in_groups(table: Mapping[str, T | Mapping[str, T]]) -> dict[str, Mapping[str, T]]:
+    """A table whose labels all have groups; where there was none its name is empty."""
+    return {k: v if isinstance(v, Mapping) else {"": v} for k, v in table.items()}
+
+
 def bar_chart(
     values: Mapping[str, float | Mapping[str, float]],
     title: str,
@@ -185,10 +195,7 @@ def bar_chart(
     """Draw horizontal bars from 0, one for each label or for each of its groups, with `intervals`
     of the same keys; the axis ends at `limit` or at the largest value.
     """
-    bars, ends = (
-        {k: v if isinstance(v, Mapping) else {"": v} for k, v in table.items()}
-        for table in (values, intervals or {})
-    )
+    bars, ends = in_groups(values), in_groups(intervals or {})
     groups = list(dict.fromkeys(group for row in bars.values() for group in row))
     names, top = legend([] if groups == [""] else groups)
     left = min(28 + 8.5 * max([len(label) for label in bars], default=0), WIDTH / 2)
@@ -281,24 +288,45 @@ def read_run(run: Path, name: str) -> tuple[str, list[Point]]:
     return cohort, sorted({event.step: event.value for event in found}.items())
 
 
+def read_results(path: Path) -> dict[str, list[list[Point]]]:
+    """The validation curves of a cohort's results file, a list of seeds for each cell."""
+    try:
+        cells = json.loads(path.read_text())["cells"]
+        return {
+            cell: [[tuple(point) for point in run["curve"]] for run in seeds if "curve" in run]
+            for cell, seeds in ((name, entry["seeds"].values()) for name, entry in cells.items())
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise RunError(f"'{path}' is no results file of a cohort") from None
+
+
 def mean_and_band(runs: Sequence[Sequence[Point]]) -> tuple[list[Point], Band]:
     """Mean and range of runs over the steps that all of them cover."""
     first, last = max(run[0][0] for run in runs), min(run[-1][0] for run in runs)
     steps = sorted({x for run in runs for x, _ in run if first <= x <= last})
-    rows = np.array([np.interp(steps, *zip(*run)) for run in runs])  # [runs, steps]
+    rows = np.array(  # [runs, steps]
+        [np.interp(steps, [x for x, _ in run], [y for _, y in run]) for run in runs]
+    )
     band = zip(steps, rows.min(0).tolist(), rows.max(0).tolist())
     return list(zip(steps, rows.mean(0).tolist())), list(band)
 
 
 def curves(runs: Sequence[Path], name: str) -> str:
-    """Draw learning curves: for each dataset and preset the mean, the range, and every seed."""
+    """Draw learning curves: for each dataset and preset, or each cell of a results file, the mean,
+    the range, and every seed.
+    """
     cohorts: dict[str, list[list[Point]]] = {}
     for run in runs:
+        if run.suffix == ".json":
+            for cell, lines in read_results(run).items():
+                cohorts.setdefault(cell, []).extend(lines)
+            continue
         cohort, values = read_run(run, name)
         if values:
             cohorts.setdefault(cohort, []).append(values)
         else:
             print(f"abel.charts: '{run}' has no values of {name}; left out", file=sys.stderr)
+    cohorts = {key: lines for key, lines in cohorts.items() if lines}
     if not cohorts:
         raise RunError(f"no run has values of {name}")
     seeds = {f"{key} ({len(lines)})": lines for key, lines in sorted(cohorts.items())}
@@ -313,7 +341,13 @@ def main(argv: list[str] | None = None) -> int:
         prog="python -m abel.charts", description="Learning curves of runs as an SVG file."
     )
     parser.add_argument("what", choices=["curves"])
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="run directories")
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        type=Path,
+        metavar="RUN",
+        help="run directories, or results files of cohorts",
+    )
     parser.add_argument("--tag", default="eval/val_greedy", help="TensorBoard tag to draw")
     parser.add_argument("--out", type=Path, required=True, help="SVG file to write")
     args = parser.parse_args(argv)

@@ -10,10 +10,15 @@ A cohort file names its cells by the flags that they give to `train_ppo.py`:
     flags = "--dataset open_small"         # for every cell
     splits = ["test"]                      # evaluated with the best checkpoint by validation
     decoders = ["greedy"]
+    evaluate = ""                          # more flags for evaluate.py, such as --dataset
+    reports = []                           # of evaluate.py, on the first split
 
     [cells]
     default = ""
     "no replay" = "--replay none"
+
+    [paper]                                # what the paper says of a cell, if anything
+    default = "0.67"
 
 Finished seeds are skipped, interrupted ones go on from their last checkpoint, and one that fails is
 reported at the end. Results: one JSON file beside a Markdown table. With Ray, every machine needs
@@ -45,6 +50,13 @@ from abel.stats import bootstrap_iqm, escape_rate, iqm, wilson
 
 PROJECT = Path(__file__).resolve().parent.parent
 LEVELS = (0.67, 0.79, 0.95, 0.99)  # of greedy validation accuracy: when was each first reached
+
+
+GIVEN_TO_TRAINING = {"--seed", "--out", "--resume"}  # not for the file to say
+GIVEN_TO_EVALUATE = {
+    "--run", "--split", "--decoder", "--json", "--report", "--out", "--bundle", "--equation",
+    "--equations",
+}  # fmt: skip
 
 
 class CohortError(ValueError):
@@ -79,7 +91,10 @@ class Cohort(NamedTuple):
     flags: str
     splits: list[str]
     decoders: list[str]
+    evaluate: str
+    reports: list[str]
     cells: dict[str, str]
+    paper: dict[str, str]
 
 
 class Job(NamedTuple):
@@ -90,6 +105,8 @@ class Job(NamedTuple):
     flags: list[str]
     splits: list[str]
     decoders: list[str]
+    evaluate: list[str]
+    reports: list[str]
     directory: str
 
 
@@ -106,22 +123,32 @@ def read_cohort(path: Path) -> Cohort:
         raise CohortError(f"'{path}' has unknown entries {', '.join(unknown)}; known: {known}")
     cohort = Cohort(
         data.get("about", ""), data.get("seeds", [1]), data.get("flags", ""),
-        data.get("splits", ["test"]), data.get("decoders", ["greedy"]), data.get("cells", {}),
+        data.get("splits", ["test"]), data.get("decoders", ["greedy"]), data.get("evaluate", ""),
+        data.get("reports", []), data.get("cells", {}), data.get("paper", {}),
     )  # fmt: skip
     for name, fits, right in (
         ("seeds", lambda v: type(v) is int and v >= 0, "a list of different whole numbers"),
         ("splits", is_word, "a list of different names"),
         ("decoders", is_word, "a list of different names"),
+        ("reports", is_word, "a list of different names"),
     ):
         values = getattr(cohort, name)
-        if (not isinstance(values, list) or not values or not all(map(fits, values))
+        empty = not values and name != "reports"
+        if (not isinstance(values, list) or empty or not all(map(fits, values))
                 or len(set(values)) < len(values)):  # fmt: skip
             raise CohortError(f"'{path}': {name} must be {right}, got {values!r:.100}")
+    for name in ("about", "flags", "evaluate"):
+        if type(getattr(cohort, name)) is not str:
+            raise CohortError(f"'{path}': {name} must be text")
     cells = cohort.cells
     if not isinstance(cells, dict) or not cells or any(type(f) is not str for f in cells.values()):
         raise CohortError(f"'{path}': [cells] must map names to flags of train_ppo.py")
-    if type(cohort.flags) is not str or type(cohort.about) is not str:
-        raise CohortError(f"'{path}': flags and about must be text")
+    paper = cohort.paper
+    if not isinstance(paper, dict) or any(type(said) is not str for said in paper.values()):
+        raise CohortError(f"'{path}': [paper] must map cells to texts")
+    if strangers := sorted(set(paper) - set(cells)):
+        raise CohortError(f"'{path}': [paper] names no cell by {', '.join(strangers)}")
+    check_flags(path, "evaluate", cohort.evaluate, GIVEN_TO_EVALUATE)
     places: dict[str, str] = {}
     for cell, flags in cells.items():
         place = folder_name(cell)
@@ -129,19 +156,22 @@ def read_cohort(path: Path) -> Cohort:
             raise CohortError(
                 f"'{path}': cell {cell[:100]!r} must be a name that a folder can have"
             )
-        if place in places:
-            raise CohortError(
-                f"'{path}': cells {places[place]!r} and {cell!r} would share a folder"
-            )
+        if other := places.get(place):
+            raise CohortError(f"'{path}': cells {other!r} and {cell!r} would share a folder")
         places[place] = cell
-        try:
-            words = shlex.split(f"{cohort.flags} {flags}")
-        except ValueError as error:
-            raise CohortError(f"'{path}': the flags of {cell!r}: {error}") from None
-        given = {word.split("=")[0].replace("_", "-") for word in words}
-        if taken := sorted(given & {"--seed", "--out", "--resume"}):
-            raise CohortError(f"'{path}': {', '.join(taken)} of {cell!r} is for the cohort to give")
+        check_flags(path, cell, f"{cohort.flags} {flags}", GIVEN_TO_TRAINING)
     return cohort
+
+
+def check_flags(path: Path, whose: str, flags: str, given: set[str]) -> None:
+    """Refuse flags that cannot be read, or that the cohort itself gives."""
+    try:
+        words = shlex.split(flags)
+    except ValueError as error:
+        raise CohortError(f"'{path}': the flags of {whose!r}: {error}") from None
+    names = {word.split("=")[0].replace("_", "-") for word in words}
+    if taken := sorted(names & given):
+        raise CohortError(f"'{path}': {', '.join(taken)} of {whose!r} is for the cohort to give")
 
 
 def is_word(value: Any) -> bool:
@@ -160,47 +190,61 @@ def jobs_of(cohort: Cohort, directory: Path) -> list[Job]:
         for cell, flags in cohort.cells.items():
             words = [*shlex.split(cohort.flags), *shlex.split(flags), "--seed", str(seed)]
             place = directory / folder_name(cell) / str(seed)
-            jobs.append(Job(cell, seed, words, cohort.splits, cohort.decoders, str(place)))
+            jobs.append(
+                Job(cell, seed, words, cohort.splits, cohort.decoders,
+                    shlex.split(cohort.evaluate), cohort.reports, str(place))
+            )  # fmt: skip
     return jobs
 
 
 def run_job(job: Job) -> dict[str, Any]:
     """Train and evaluate, or give what an earlier call left; `error` says what went wrong."""
     place = Path(job.directory)
-    asked = {"flags": job.flags, "splits": job.splits, "decoders": job.decoders}
+    asked = {"flags": job.flags, "evaluate": job.evaluate}
     try:
         if (place / "asked.json").exists() and stored(place / "asked.json") != asked:
             shutil.rmtree(place)  # the cohort file has changed since
         place.mkdir(parents=True, exist_ok=True)
-        if (place / "result.json").exists():
-            return stored(place / "result.json")
         write_json(place / "asked.json", asked)
-        begun = sorted(place.glob("train/*/last.pt"))
-        train = ["--resume", str(begun[-1].parent)] if begun else job.flags
-        call(place, "train_ppo.py", *train, "--out", str(place / "train"))
-        run = sorted(place.glob("train/*/last.pt"))[-1].parent
+        run = begun(place)
+        if run is None or num_missing(run):
+            train = ["--resume", str(run)] if run else job.flags
+            call(place, "train_ppo.py", *train, "--out", str(place / "train"))
+            run = begun(place)
+        if run is None:
+            return {"error": "stopped before its first checkpoint"}
+        if missing := num_missing(run):
+            return {"error": f"interrupted {missing:,} steps before its end; start again to go on"}
+        told = ["--run", str(run), *job.evaluate]
         scores: dict[str, Any] = {}
         for split in job.splits:
             for decoder in job.decoders:
                 answers = place / f"{split}-{decoder}.json"
-                call(place, "evaluate.py", "--run", str(run), "--split", split,
-                     "--decoder", decoder, "--json", str(answers))  # fmt: skip
-                told = stored(answers)
-                scores.setdefault(split, {})[decoder] = {
-                    "n": told["n"],
-                    **told["decoders"][decoder],
-                }
+                if not answers.exists():
+                    call(place, "evaluate.py", *told, "--split", split, "--decoder", decoder,
+                         "--json", str(answers))  # fmt: skip
+                found = stored(answers)
+                row = {"n": found["n"], **found["decoders"][decoder]}
+                scores.setdefault(split, {})[decoder] = row
+        reports = {}
+        for report in job.reports:
+            answers = place / "reports" / f"{report}.json"
+            if not answers.exists():
+                call(place, "evaluate.py", *told, "--split", job.splits[0], "--report", report,
+                     "--out", str(answers.parent))  # fmt: skip
+            reports[report] = stored(answers)
         trained = stored(run / "provenance.json")
-        origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
-        origin |= {name: trained[name] for name in ("commit", "dirty")}
-        result = {**origin, **curve_of(run), "scores": scores}
-        write_json(place / "result.json", result)
-        return result
     except subprocess.CalledProcessError as failed:
         said = (place / "log.txt").read_text(errors="replace").strip().splitlines()
         return {"error": said[-1] if said else f"exit code {failed.returncode}"}
     except (CohortError, RunError, OSError) as error:  # this one fails, the others go on
         return {"error": str(error)}
+    origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
+    origin |= {name: trained[name] for name in ("commit", "dirty")}
+    for report in reports.values():  # where and when it was made is told once
+        for name in ("run", "provenance"):
+            report.pop(name, None)
+    return {**origin, **curve_of(run), "scores": scores, "reports": reports}
 
 
 def stored(path: Path) -> dict[str, Any]:
@@ -210,8 +254,20 @@ def stored(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        raise CohortError(f"'{path}' is damaged: delete '{path.parent}' to run this seed anew")
+        raise CohortError(f"'{path}' is damaged: delete it, and this seed goes on from there")
     return data
+
+
+def begun(place: Path) -> Path | None:
+    """The run that was begun here, if it has come to a checkpoint."""
+    checkpoints = sorted(place.glob("train/*/last.pt"))
+    return checkpoints[-1].parent if checkpoints else None
+
+
+def num_missing(run: Path) -> int:
+    """Steps that the run's last checkpoint is short of what was asked."""
+    asked = stored(run / "args.json")["total_timesteps"]
+    return max(asked - curve_of(run)["steps"], 0)
 
 
 def call(place: Path, *words: str) -> None:
@@ -295,9 +351,11 @@ def collect(cohort: Cohort, results: dict[tuple[str, int], dict[str, Any]]) -> d
 def markdown(cohort: Cohort, table: dict[str, Any]) -> str:
     """The table as people read it: a row a cell, per-seed values first."""
     lines = [cohort.about, ""] if cohort.about else []
+    beside = bool(cohort.paper)
     lines += [
-        "| cell | split, decoder | per seed | mean | IQM | 95 % interval | CPU minutes |",
-        "|---|---|---|---|---|---|---|",
+        "| cell | split, decoder | per seed | mean | IQM | 95 % interval | CPU minutes |"
+        + " paper |" * beside,
+        "|---|---|---|---|---|---|---|" + "---|" * beside,
     ]
     for cell, entry in table["cells"].items():
         seeds = entry["seeds"].values()
@@ -312,10 +370,53 @@ def markdown(cohort: Cohort, table: dict[str, Any]) -> str:
             lines.append(
                 f"| {cell} | {name} | {', '.join(rates)} | {total['mean']:.3f} | {total['iqm']:.3f}"
                 f" | {low:.3f} - {high:.3f} | {', '.join(minutes)} |"
+                + f" {cohort.paper.get(cell, '')} |"
+                * beside
             )
         if not entry["summary"]:
-            lines.append(f"| {cell} | | failed | | | | |")
-    return "\n".join(lines) + "\n"
+            lines.append(f"| {cell} | | failed | | | | |" + " |" * beside)
+    return "\n".join(lines + levels(table) + families(table)) + "\n"
+
+
+def whole_seeds(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    return [result for result in entry["seeds"].values() if "error" not in result]
+
+
+def levels(table: dict[str, Any]) -> list[str]:
+    """When greedy validation accuracy first reached each level."""
+    lines = ["", "Thousand steps (CPU minutes) to a greedy validation accuracy, per seed:", ""]
+    lines += [
+        "| cell |" + "".join(f" {level} |" for level in LEVELS),
+        "|---|" + "---|" * len(LEVELS),
+    ]
+    for cell, entry in table["cells"].items():
+        columns = []
+        for level in LEVELS:
+            reached = [seed["steps_and_minutes_to"][str(level)] for seed in whole_seeds(entry)]
+            told = [f"{at[0] / 1000:.0f} ({at[1]:.1f})" if at else "-" for at in reached]
+            columns.append(", ".join(told))
+        lines.append(f"| {cell} | {' | '.join(columns)} |")
+    return lines
+
+
+def families(table: dict[str, Any]) -> list[str]:
+    """Solved of each family on the first split, by the first decoder."""
+    rows: dict[str, list[dict[str, list[int]]]] = {}
+    for cell, entry in table["cells"].items():
+        for seed in whole_seeds(entry):
+            (split, scores), *_ = seed["scores"].items()
+            (decoder, score), *_ = scores.items()
+            rows.setdefault(cell, []).append(score.get("by_family", {}))
+    names = sorted({name for seeds in rows.values() for seed in seeds for name in seed})
+    if len(names) < 2:
+        return []
+    lines = ["", f"Solved of each family, {split} {decoder}, per seed:", ""]
+    lines += ["| cell |" + "".join(f" {name} |" for name in names), "|---|" + "---|" * len(names)]
+    for cell, seeds in rows.items():
+        counts = [[seed.get(name, [0, 0]) for seed in seeds] for name in names]
+        told = [", ".join(str(c) for c, _ in row) + f" of {row[0][1]}" for row in counts]
+        lines.append(f"| {cell} | {' | '.join(told)} |")
+    return lines
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -95,6 +95,8 @@ Transform = Relabel | Substitute | Goal
 def unwind(stack: tuple[Transform, ...], root: Expr) -> Expr:
     """A root of the current equation in the original variables; no goal may be open."""
     for transform in reversed(stack):
+        if isinstance(transform, Goal):
+            raise ValueError(f"a goal is still open: {transform}")
         root = transform.unwind(root)
     return root
 
@@ -111,7 +113,7 @@ def reach_goal(
     A root that is no single letter or number gets a letter, so that what follows stays small.
     """
     place = max(i for i, transform in enumerate(stack) if isinstance(transform, Goal))
-    goal, value = stack[place], unwind(stack[place + 1 :], root)
+    goal, value = open_goals(stack)[-1], unwind(stack[place + 1 :], root)
     labels: tuple[Label, ...] = ()
     if value.args:
         labels = name_blocks([value], [goal.lhs, goal.rhs, value])

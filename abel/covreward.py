@@ -24,7 +24,7 @@ from abel.datasets import FAMILIES, load_dataset
 from abel.env import Env, EnvConfig
 from abel.equation import remember
 from abel.grammar import NUM, PRODUCTIONS, Example, Program, View, build, look
-from abel.picov import Args, Learner, as_generator, solved_by_script, write_programs
+from abel.picov import Args, LearnedGenerator, Learner, solved_by_script, write_programs
 
 CLONE_EVERY, CLONE_STEPS, CLONE_BATCH = 50, 10, 48
 SAMPLES = 16  # programs drawn at once for a view, cautiously and boldly
@@ -148,7 +148,7 @@ def learn_from_reward(args: Args) -> dict:
     seconds = time.process_time() - start
     limit = 4 * args.equations
     test = [p for family in FAMILIES for p in load_dataset(family, "test")[:limit]]
-    rows = solved_by_script(test, as_generator(proposer.learner.net.eval()))
+    rows = solved_by_script(test, LearnedGenerator(proposer.learner.net.eval()))
     return {
         "episodes": episode,
         "cpu_seconds": round(seconds, 1),

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-CurriculumName = Literal["uniform", "inverse", "lp", "ucb-lp", "thompson"]
+CurriculumName = Literal["uniform", "inverse", "lp", "lp-optimistic", "ucb-lp", "thompson"]
 COUNTS = ("num_solved", "visits", "solved", "failed", "fast", "slow")  # what a checkpoint keeps
 
 
@@ -63,6 +63,8 @@ class Curriculum:
         self.visits, self.solved, self.failed, self.fast, self.slow = np.zeros(
             (5, len(self.classes))
         )
+        if name == "lp-optimistic":  # what was never tried counts as moving fast
+            self.fast += 1.0
         self.rng = np.random.default_rng(seed)
 
     def class_weights(self) -> np.ndarray:
@@ -73,7 +75,7 @@ class Curriculum:
         if self.name == "thompson":
             return np.bincount([self.draw_class()], minlength=len(self.classes)).astype(float)
         progress = learning_progress(self.fast, self.slow)
-        if self.name == "lp":
+        if self.name in ("lp", "lp-optimistic"):
             return lp_weights(progress, self.lp_floor)
         return ucb_weights(progress, self.visits, self.ucb_beta)
 

@@ -71,8 +71,8 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
     if not isinstance(name, str | Path):
         raise TypeError(f"a dataset is a name or a path, got {type(name).__name__}")
     if "+" in str(name) and not Path(name).exists():
-        parts = [load_dataset(part, split) for part in str(name).split("+")]
-        return list(dict.fromkeys(problem for part in parts for problem in part))
+        loaded = [load_dataset(part, split) for part in str(name).split("+")]
+        return list(dict.fromkeys(problem for part in loaded for problem in part))
     extra = EXTRA_SPLITS.get(str(name), ())
     wanted = (*SPLITS, *extra)
     if split not in wanted:
@@ -231,7 +231,8 @@ def main(argv: list[str] | None = None) -> int:
         if args.templates:
             args.out.write_text(draw_file(args.templates, args.count, args.seed), encoding="utf-8")
         elif args.stats:
-            found = statistics(names, *args.sample, args.limit)
+            num_scripted, num_sympy = args.sample
+            found = statistics(names, num_scripted, num_sympy, args.limit)
             args.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         elif args.name is None and not args.check:
             raise DatasetError("nothing to do: give --name, --check, --templates or --stats")

@@ -70,7 +70,8 @@ def encode(lhs: Expr, rhs: Expr, constants: Constants) -> Tree:
     builder.visit(rhs, ROLE["rhs"], 0)
     columns = builder.tokens, builder.roles, builder.parents
     subtrees = np.array(subtree_hashes(*columns), dtype=np.uint64).view(np.int64)
-    return Tree(*(np.array(c, dtype=np.int16) for c in columns), subtrees, builder.node_of)
+    tokens, roles, parents = (np.array(column, dtype=np.int16) for column in columns)
+    return Tree(tokens, roles, parents, subtrees, builder.node_of)
 
 
 def subtree_hashes(tokens: list[int], roles: list[int], parents: list[int]) -> list[int]:

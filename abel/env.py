@@ -36,6 +36,8 @@ class EnvConfig:
     """offer relabeling of constants"""
     tan: bool = False
     """offer tan and atan"""
+    branches: bool = False
+    """offer pi - asin(c) for sin(u) = c and 2*pi - acos(c) for cos(u) = c beside asin and acos"""
     terms: Literal["all", "blocks"] = "all"
     """which sub-expressions are terms: all, or maximal x-free blocks undivided"""
     constants: Constants = "blocks"
@@ -177,7 +179,6 @@ class Env:
             raise TypeError(f"config must be an EnvConfig, got {type(config).__name__}")
         self.cache = self.config.new_cache(generator) if cache is None else cache
         self.rng = random.Random(0)
-        self.observation: Observation | None = None
         self.ended = True
 
     # ---- Episode ----
@@ -209,7 +210,7 @@ class Env:
         self.visited: set[tuple[Form, tuple[Goal, ...]]] = {(self.form, ())}
         self.num_cov = 0
         self.shaping = 0.0
-        self.observation = self.observe()
+        self.observation: Observation = self.observe()
         self.ended = not self.observation.actions
         return self.observation, {"index": index}
 
@@ -225,7 +226,7 @@ class Env:
         if transform is not None:
             self.stack += (transform,)
             self.num_cov += chosen.op in CHANGES
-            if chosen.op == "let":
+            if isinstance(transform, Goal):
                 self.goals += (transform,)
         if form.solved_form and self.goals:
             form, self.stack = self.cache.reach_goal(form, self.stack)
@@ -239,7 +240,8 @@ class Env:
             reward -= config.repeat_penalty
         self.path.append((chosen, form, transform))
         self.form = form
-        terminated, info = False, {}
+        terminated = False
+        info: dict[str, Any] = {}
         if form.solved_form:
             self.root = unwind(self.stack, form.rhs)
             self.verdict = info["verdict"] = self.cache.verdict(self.equation, self.root)

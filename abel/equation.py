@@ -31,15 +31,18 @@ class Label(Symbol):
     __slots__ = ("block",)
     block: Expr
 
-    @staticmethod
-    @remember  # equal labels are one object: comparing them would go down into nested blocks
     def __new__(cls, name: str, block: Expr) -> Label:
-        label = Symbol.__xnew__(cls, name)
-        label.block = block
-        return label
+        return new_label(name, block)
 
     def _hashable_content(self) -> tuple:
         return (*super()._hashable_content(), self.block)
+
+
+@remember  # equal labels are one object: comparing them would go down into nested blocks
+def new_label(name: str, block: Expr) -> Label:
+    label = Symbol.__xnew__(Label, name)
+    label.block = block
+    return label
 
 
 @remember

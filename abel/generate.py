@@ -13,7 +13,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import islice, permutations, product
 from math import prod
 from pathlib import Path
@@ -265,8 +265,8 @@ class Draft:
     notes: list[str] = field(default_factory=list)
 
     def __add__(self, other: Draft) -> Draft:
-        parts = zip(self.parts(), other.parts())
-        return Draft(*(mine + theirs for mine, theirs in parts), notes=self.notes + other.notes)
+        train, heldout, templates = map(list.__add__, self.parts(), other.parts())
+        return Draft(train, heldout, templates, self.notes + other.notes)
 
     def parts(self) -> tuple[list[Problem], list[Problem], list[Problem]]:
         return self.train, self.heldout, self.templates
@@ -274,7 +274,8 @@ class Draft:
     def sample(self, num_train: int, num_heldout: int, rng: random.Random, seen: set) -> Draft:
         """So many of each part, in their order; `seen` are the held-out classes that are taken."""
         train = sorted(rng.sample(range(len(self.train)), num_train))
-        order, chosen = list(range(len(self.heldout))), []
+        order = list(range(len(self.heldout)))
+        chosen: list[int] = []
         rng.shuffle(order)
         while len(chosen) < num_heldout:
             index = order.pop()
@@ -396,7 +397,8 @@ def family_expression(family: str, rng: random.Random) -> Expr:
 @cache
 def family_draft(family: str, seed: int, num_train: int = 2000, num_heldout: int = 200) -> Draft:
     """Equations of different classes that the scripted solver needs a change of variables for."""
-    rng, draft, counts = random.Random(f"{seed} {family}"), Draft(), Counter()
+    rng, draft = random.Random(f"{seed} {family}"), Draft()
+    counts: Counter[str] = Counter()
     seen: set[tuple[int, int]] = set()
     while len(draft.train) < num_train or len(draft.heldout) < num_heldout:
         expr = family_expression(family, rng)
@@ -441,7 +443,8 @@ def template_groups() -> list[list[str]]:
 @cache
 def poesia_draft(name: str, seed: int, num_train: int = 1000, num_heldout: int = 200) -> Draft:
     """School equations; `templates` holds equations of templates that the other parts never use."""
-    rng, draft, counts = random.Random(f"{seed} {name}"), Draft(), Counter()
+    rng, draft = random.Random(f"{seed} {name}"), Draft()
+    counts: Counter[str] = Counter()
     groups = template_groups()
     reserved = [t for n, group in enumerate(groups) if n % 8 == (seed + 7) % 8 for t in group]
     common = [t for t in templates.TEMPLATES if t not in reserved]
@@ -490,16 +493,16 @@ def poesia_draft(name: str, seed: int, num_train: int = 1000, num_heldout: int =
 
 def mixed_draft(name: str, seed: int) -> Draft:
     """The sets that the paper samples from others."""
-    rng, seen = random.Random(f"{seed} {name}"), set()
+    rng = random.Random(f"{seed} {name}")
+    seen: set[tuple[int, int]] = set()
     if name in ("small", "large"):
         num_levels, sizes, share = (
             (3, (1000, 100), 0.05) if name == "small" else (4, (10_000, 1000), 0.02)
         )
-        num_rational = [round(share * size) for size in sizes]
+        train, heldout = (round(share * size) for size in sizes)  # so many rational ones
         levels = sum((level_draft(n, seed) for n in range(1, num_levels + 1)), Draft())
-        rest = [size - n for size, n in zip(sizes, num_rational)]
-        sampled = levels.sample(*rest, rng, seen)
-        return sampled + rational_draft(seed).sample(*num_rational, rng, seen)
+        sampled = levels.sample(sizes[0] - train, sizes[1] - heldout, rng, seen)
+        return sampled + rational_draft(seed).sample(train, heldout, rng, seen)
     if name == "cov_large":
         return sum((family_draft(family, seed) for family in FAMILIES), Draft())
     if name == "open_large":
@@ -512,10 +515,10 @@ def mixed_draft(name: str, seed: int) -> Draft:
 
 LEVEL_SIZES = {1: (16, 1), 2: (100, 10), 3: (200, 20)}
 MAKERS: dict[str, Callable[[int], Draft]] = {
-    **{name: lambda seed, n=n: level_draft(n, seed) for n, name in enumerate(LEVELS, 1)},
-    **{name: lambda seed, name=name: family_draft(name, seed) for name in FAMILIES},
-    **{name: lambda seed, name=name: poesia_draft(name, seed) for name in POESIA},
-    **{name: lambda seed, name=name: mixed_draft(name, seed) for name in MIXED},
+    **{name: partial(level_draft, n) for n, name in enumerate(LEVELS, 1)},
+    **{name: partial(family_draft, name) for name in FAMILIES},
+    **{name: partial(poesia_draft, name) for name in POESIA},
+    **{name: partial(mixed_draft, name) for name in MIXED},
 }
 
 
@@ -565,7 +568,7 @@ def draw_file(path: str, count: int, seed: int) -> str:
     if not lines:
         raise DatasetError(f"'{path}' has no templates")
     problems: list[Problem] = []
-    rejected = Counter()
+    rejected: Counter[bool] = Counter()
     for text in islice(templates.draw_conpole(lines, random.Random(seed)), 100 * count):
         problem = Problem(text, "conpole")
         try:

@@ -139,7 +139,10 @@ def look(lhs: Expr, rhs: Expr) -> View | None:
     side = total(*[term for term in terms if not is_zero(split_factor(term)[0])])
     if not has_x(side) or num_nodes(side) > MAX_NODES:
         return None
-    tokens, roles, parents, blocks = [], [], [], {}
+    tokens: list[int] = []
+    roles: list[int] = []
+    parents: list[int] = []
+    blocks: dict[int, Expr] = {}
 
     def visit(expr: Expr, role: int, parent: int) -> None:
         node = len(tokens)
@@ -172,6 +175,7 @@ Targets = tuple[tuple[int, ...], ...]  # for each step, the columns that are rig
 def teach(view: View) -> Targets | None:
     """The CAS detector's answer as a program: `x - b/(n*a)`, `log(x)/k` or NONE."""
     coeffs = coefficients(view.side)
+    words: list[str | Expr]
     if coeffs is None:
         rate = exponential_rate(view.side)
         words = ["NONE"] if rate is None else ["LOG", "X"] if rate is ONE else ["DIV", "LOG", "X"]
@@ -318,14 +322,16 @@ def draw_equations(
 @cache
 def training_pool(seed: int, size: int, closed: tuple[str, ...]) -> dict[Example, int]:
     """Distinct examples and how often each was drawn; a quarter from `closed` datasets."""
-    rng, pool, counts = random.Random(seed), {}, Counter()
+    rng = random.Random(seed)
+    pool: dict[tuple, Example] = {}
+    counts: Counter[Example] = Counter()
     problems = [problem for name in closed for problem in load_dataset(name, "train")]
     chosen = [problem.equation for problem in rng.sample(problems, min(size // 4, len(problems)))]
     known = [(equation.lhs, equation.rhs) for equation in chosen]
     for lhs, rhs in (*known, *draw_equations(rng, size - len(known), unseen=False)):
         view = look(lhs, rhs)
         targets = None if view is None else teach(view)
-        if targets is not None:
+        if view is not None and targets is not None:
             example = pool.setdefault((view.key, targets), Example(view, targets))
             counts[example] += 1
     return counts

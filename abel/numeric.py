@@ -20,7 +20,7 @@ from abel.equation import MINUS_ONE, Label, X, has_x, remember
 from abel.rewrite import power as power_of
 from abel.rewrite import product
 
-Values = tuple[complex, complex, complex]
+Values = tuple[complex, ...]  # at the three sample points
 Polynomial = list[int]  # coefficients modulo PRIME, constant first; the zero polynomial is []
 
 TOLERANCE = 1e-11
@@ -59,7 +59,7 @@ def values(expr: Expr) -> Values:
         return NOT_FINITE
     try:
         if isinstance(expr, Add):
-            result = tuple(map(sum, zip(*parts)))
+            result: Values = tuple(map(sum, zip(*parts)))
         elif isinstance(expr, Mul):
             result = tuple(map(math.prod, zip(*parts)))
         elif isinstance(expr, Pow):
@@ -204,16 +204,18 @@ def meet(numerator: tuple[int, ...], above: tuple[int, ...], below: tuple[int, .
 
     Remembered, since most steps leave lhs - rhs as it is, up to a constant factor.
     """
-    top, below = multiply([*numerator], [*above]), [*below]
-    if len(below) == 2:  # linear, by far the most common: its zero -b/c in top, without a division
-        b, c = PRIME - below[0], below[1]
+    top, divisor = multiply([*numerator], [*above]), [*below]
+    if (
+        len(divisor) == 2
+    ):  # linear, by far the most common: its zero -b/c in top, without a division
+        b, c = PRIME - divisor[0], divisor[1]
         total, scale = 0, 1
         for coefficient in reversed(top):
             total = (total * b + coefficient * scale) % PRIME
             scale = scale * c % PRIME
         if total:
             return APART
-    common = gcd(top, below)
+    common = gcd(top, divisor)
     if len(common) == 1:
         return APART
     rest = divide(top, common)
@@ -272,7 +274,8 @@ def fraction(expr: Expr, generator: Expr, root: int) -> tuple[Polynomial, Polyno
     if isinstance(expr, Rational) and expr.q % PRIME:
         return constant(expr.p * pow(expr.q, -1, PRIME)), [1]
     if isinstance(expr, Add):
-        top, below = [], [1]
+        top: Polynomial = []
+        below: Polynomial = [1]
         for arg in expr.args:
             arg_top, arg_below = fraction(arg, generator, root)
             if arg_below != below:

@@ -1,4 +1,7 @@
-"""SymPy's `solve` as a yardstick: in a child process that can be ended, its roots proved by us."""
+"""SymPy's `solve` and `solveset` as yardsticks, in a child process that can be ended.
+
+The roots of `solve` are proved by us; a set from `solveset` comes as numbers at sample points.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,26 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
+import mpmath
 import sympy
+from sympy import Complement, ConditionSet, Expr, FiniteSet, ImageSet, S, Symbol, Union
 
 from abel.equation import X, has_x
 from abel.parse import parse
+from abel.residual import sample_points
 from abel.verify import verify_root
 
 ROOT = Path(__file__).resolve().parent.parent
+REACH = {0: 0, 1: 16, 2: 5}  # how far from 0 a family's integers are taken, by their number
+NEAR = 2  # integers so close to 0 must lie within the reach of another way to write the family
+POINT_STRIDE = 3  # every third sample point
+DIGITS = 50
 
 
 class Answer(NamedTuple):
@@ -59,30 +71,136 @@ def ask(text: str) -> Answer:
     return Answer(None, None, f"no proved root ({counts})" if found else "no roots", seconds)
 
 
+# ---- Sets of roots ----
+
+
+class SetAnswer(NamedTuple):
+    """What `solveset` made of an equation: its set and numbers in it, or the reason why not."""
+
+    text: str | None
+    points: list | None  # for every point [real part, imaginary part, whether near], or None
+    reason: str
+    seconds: float
+
+
+def window(num_integers: int) -> list[tuple[int, ...]]:
+    """Values of a family's integers, small ones first; none where there are too many integers."""
+    reach = REACH.get(num_integers)
+    if reach is None:
+        return []
+    indices = product(range(-reach, reach + 1), repeat=num_integers)
+    return sorted(indices, key=lambda index: (sum(map(abs, index)), index))
+
+
+def is_near(index: tuple[int, ...]) -> bool:
+    return max(map(abs, index), default=0) <= NEAR
+
+
+def compared_points(num_symbols: int) -> list[tuple[float, ...]]:
+    return sample_points(num_symbols)[::POINT_STRIDE]
+
+
+def ask_set(text: str) -> SetAnswer:
+    """SymPy's set of all complex roots as numbers; it can take forever, so ask through `Oracle`.
+
+    Some of the numbers may be no roots: what restricts a set (Complement, ConditionSet) is left
+    to whoever compares.
+    """
+    equation = parse(text)
+    begun = time.perf_counter()
+    try:
+        found = sympy.solveset(equation.lhs - equation.rhs, X, S.Complexes)
+        parts = explicit(found)
+    except Exception as error:  # SymPy raises anything; whatever it is, there is no set
+        return SetAnswer(None, None, f"raised {type(error).__name__}", time.perf_counter() - begun)
+    seconds = time.perf_counter() - begun
+    if parts is None:
+        return SetAnswer(None, None, f"no explicit set: {found}"[:200], seconds)
+    symbols = equation.coefficients
+    points = [numbers(parts, symbols, point) for point in compared_points(len(symbols))]
+    return SetAnswer(sympy.sstr(found), points, "", seconds)
+
+
+def explicit(roots: sympy.Set) -> list[tuple[tuple[Symbol, ...], Expr]] | None:
+    """A set as expressions with their integers; None if it is not given by such."""
+    if roots is S.EmptySet:
+        return []
+    if isinstance(roots, FiniteSet):
+        return None if any(has_x(root) for root in roots) else [((), root) for root in roots]
+    if isinstance(roots, Union):
+        found = []
+        for part in map(explicit, roots.args):
+            if part is None:
+                return None
+            found += part
+        return found
+    if isinstance(roots, Complement):
+        return explicit(roots.args[0])
+    if isinstance(roots, ConditionSet) and roots.base_set is not S.Complexes:
+        return explicit(roots.base_set)
+    if isinstance(roots, ImageSet) and all(base is S.Integers for base in roots.base_sets):
+        integers = roots.lamda.variables
+        if isinstance(roots.lamda.expr, Expr) and len(integers) in REACH:
+            return [(tuple(integers), roots.lamda.expr)]
+    return None
+
+
+def numbers(parts: list, symbols: tuple[Symbol, ...], point: tuple[float, ...]) -> list | None:
+    """The numbers of a set at a sample point; None where SymPy has none."""
+    found = []
+    with mpmath.workdps(DIGITS):
+        for integers, expr in parts:
+            function = sympy.lambdify([*symbols, *integers], expr, "mpmath")
+            for index in window(len(integers)):
+                try:
+                    value = mpmath.mpmathify(function(*map(mpmath.mpf, (*point, *index))))
+                except (ArithmeticError, ValueError, TypeError, NameError):
+                    return None
+                texts = [mpmath.nstr(part, DIGITS) for part in (value.real, value.imag)]
+                found.append([*texts, is_near(index)])
+    return found
+
+
+# ---- The child process ----
+
+
 class Oracle:
     """Asks a child process, and ends it when an answer takes more than `limit` seconds."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
-        self.child: subprocess.Popen | None = None
+        self.child: subprocess.Popen[str] | None = None
 
     def __call__(self, text: str) -> Answer:
+        """A root, from `solve`."""
+        return Answer(*self.ask("solve", text))
+
+    def solution_set(self, text: str) -> SetAnswer:
+        """All roots, from `solveset`."""
+        return SetAnswer(*self.ask("solveset", text))
+
+    def ask(self, question: str, text: str) -> list:
+        """The fields of the answer; without one, two of None, the reason, and the limit."""
+        fresh = self.child is None
         if self.child is None:
             # A new interpreter, not a fork: a copy of a network library's threads may never start.
             self.child = subprocess.Popen(
                 [sys.executable, "-m", "abel.oracle"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
             )  # fmt: skip
-            self.child.stdout.readline()  # its start is not the equation's time
+        answers = self.child.stdout
+        assert answers is not None  # a pipe, as asked for
+        if fresh:
+            answers.readline()  # its start is not the equation's time
         try:
-            print(json.dumps(text), file=self.child.stdin, flush=True)
-            if select.select([self.child.stdout], [], [], self.limit)[0]:
-                return Answer(*json.loads(self.child.stdout.readline()))
+            print(json.dumps([question, text]), file=self.child.stdin, flush=True)
+            if select.select([answers], [], [], self.limit)[0]:
+                return json.loads(answers.readline())
             reason = f"no answer in {self.limit:g} s"
         except (OSError, ValueError):  # broken pipe, or an empty line
             reason = "the process died"
         self.close()
-        return Answer(None, None, reason, self.limit)
+        return [None, None, reason, self.limit]
 
     def close(self) -> None:
         if self.child is not None:
@@ -97,8 +215,11 @@ class Oracle:
         self.close()
 
 
+QUESTIONS: dict[str, Callable[[str], tuple]] = {"solve": ask, "solveset": ask_set}
+
+
 def serve() -> None:
-    """Answer equations, a line of JSON each, until the input ends: at once, whatever is under way.
+    """Answer questions, a line of JSON each, until the input ends: at once, whatever is under way.
 
     The asking process may have been killed, and nobody else would end a `solve` that goes on.
     """
@@ -112,7 +233,8 @@ def serve() -> None:
     threading.Thread(target=read, daemon=True).start()
     print("ready", flush=True)
     while True:
-        print(json.dumps(ask(json.loads(lines.get()))), flush=True)
+        question, text = json.loads(lines.get())
+        print(json.dumps(QUESTIONS[question](text)), flush=True)
 
 
 if __name__ == "__main__":

@@ -72,13 +72,18 @@ class Token(NamedTuple):
     position: int
 
 
+def skip_space(text: str, position: int) -> int:
+    space = SPACE.match(text, position)
+    return space.end() if space else position
+
+
 def tokenize(text: str) -> list[Token]:
     """Split `text` into tokens, the last of kind "end"."""
     if not isinstance(text, str):
         raise TypeError(f"an equation is read from a str, got {type(text).__name__}")
     if len(text) > MAX_LENGTH:
         raise ParseError(text, None, f"{len(text)} characters; at most {MAX_LENGTH} are read")
-    tokens, position = [], SPACE.match(text).end()
+    tokens, position = [], skip_space(text, 0)
     while position < len(text):
         match = TOKEN.match(text, position)
         if not match:
@@ -87,7 +92,7 @@ def tokenize(text: str) -> list[Token]:
             reason = "scientific notation is not read; write 10^5 for 1e5, 2*e + 3 for a product"
             raise ParseError(text, position, reason)
         tokens.append(Token(match.lastgroup or match[0].replace("**", "^"), match[0], position))
-        position = SPACE.match(text, match.end()).end()
+        position = skip_space(text, match.end())
     if not tokens:
         raise ParseError(text, None, "there is nothing to read; write for example a*x + b = 0")
     return [*tokens, Token("end", "the end", len(text))]

@@ -204,12 +204,16 @@ def write_programs(
 # ---- Use ----
 
 
-def as_generator(net: PiCov) -> Generator:
-    """The greedy substitutions of a network, with the signature of `abel.cov.propose`."""
-    programs: dict[tuple, Program] = {}
-    answers: dict[tuple[Expr, Expr], Expr | None] = {}
+class LearnedGenerator:
+    """The greedy substitutions of a network, called like `abel.cov.propose`."""
 
-    def generate(lhs: Expr, rhs: Expr) -> Expr | None:
+    def __init__(self, net: PiCov) -> None:
+        self.net = net
+        self.programs: dict[tuple, Program] = {}
+        self.answers: dict[tuple[Expr, Expr], Expr | None] = {}
+
+    def __call__(self, lhs: Expr, rhs: Expr) -> Expr | None:
+        answers, programs = self.answers, self.programs
         if (lhs, rhs) not in answers:
             if len(answers) >= 1 << 16:
                 answers.clear()
@@ -217,12 +221,9 @@ def as_generator(net: PiCov) -> Generator:
             if view is not None and view.key not in programs:
                 if len(programs) >= 1 << 16:
                     programs.clear()
-                programs[view.key] = write_programs(net, view)[0]
+                programs[view.key] = write_programs(self.net, view)[0]
             answers[lhs, rhs] = None if view is None else build(programs[view.key], view.blocks)
         return answers[lhs, rhs]
-
-    generate.programs, generate.answers = programs, answers
-    return generate
 
 
 def load_network(path: Path | None = None) -> PiCov:
@@ -239,7 +240,7 @@ def load_network(path: Path | None = None) -> PiCov:
 
 def load_generator(path: Path | None = None) -> Generator:
     """A trained generator, to be passed to `Env` where the CAS detector would be."""
-    return as_generator(load_network(path))
+    return LearnedGenerator(load_network(path))
 
 
 # ---- Training by supervision ----
@@ -310,7 +311,7 @@ def train(args: Args) -> PiCov:
     for step in range(args.steps):
         for group in learner.optimizer.param_groups:
             group["lr"] = args.learning_rate * (1 - 0.95 * step / args.steps)
-        batch = rng.choices(examples, cum_weights=weights, k=args.batch_size)
+        batch = rng.choices(examples, cum_weights=weights.tolist(), k=args.batch_size)
         losses.append(learner.step(batch))
         if (step + 1) % 500 == 0:
             print(f"step {step + 1:>6}  loss {np.mean(losses[-500:]):.4f}", flush=True)
@@ -398,8 +399,8 @@ def heldout_results(net: PiCov, args: Args) -> dict:
         equations = heldout_equations(kind, count)
         views = [look(lhs, rhs) for lhs, rhs in equations]
         new = [pair for pair, view in zip(equations, views) if view and view.key not in seen]
-        results[kind] = compare(as_generator(net), equations)
-        results[f"{kind}, new views"] = compare(as_generator(net), new)
+        results[kind] = compare(LearnedGenerator(net), equations)
+        results[f"{kind}, new views"] = compare(LearnedGenerator(net), new)
     return results
 
 
@@ -426,7 +427,7 @@ def wandered_equations(name: str, count: int) -> list[tuple[Expr, Expr]]:
 def evaluate(args: Args) -> dict:
     """All that is claimed about a generator."""
     net = load_network(args.out)
-    generator = as_generator(net)
+    generator = LearnedGenerator(net)
     results = {
         kind: compare(generator, heldout_equations(kind, args.heldout))
         for kind in ("families", "other")
@@ -437,7 +438,7 @@ def evaluate(args: Args) -> dict:
     results["open_large, random steps"] = compare(generator, wandered_equations("open_large", 2000))
     for name in ("open_small", "open_large"):
         problems = load_dataset(name, "heldout")
-        rates = {"learned": solved_by_script(problems, as_generator(net))}
+        rates = {"learned": solved_by_script(problems, LearnedGenerator(net))}
         rates["cas"] = solved_by_script(problems, propose)
         results[f"{name}_solved_by_script"] = {
             who: {family: [sum(row), len(row)] for family, row in rows.items()}
@@ -451,7 +452,7 @@ def costs(net: PiCov) -> dict[str, float]:
     """CPU seconds per call, each on equations that no cache has seen (but for the last two)."""
     equations = dataset_equations("cov_large", "train")
     random.Random(0).shuffle(equations)
-    parts, generator = [equations[n : n + 300] for n in (0, 300, 600)], as_generator(net)
+    parts, generator = [equations[n : n + 300] for n in (0, 300, 600)], LearnedGenerator(net)
 
     def forgetful(lhs: Expr, rhs: Expr) -> Expr | None:
         generator.programs.clear()

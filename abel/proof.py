@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache, reduce, wraps
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sympy as sp
 from sympy import QQ, Add, Expr, Float, Ge, I, Le, Mul, Pow, Rational, Symbol, exp, pi
@@ -40,12 +40,13 @@ class Retry(Exception):
 class _Kernel(NamedTuple):
     """What a generator stands for: a symbol, pi, or a function of `arg`."""
 
-    kind: object  # Pow: arg**(1/order); exp: exp(arg/order); INVERSE: 1/arg; else kind(arg)
+    # Pow: arg**(1/order); exp: exp(arg/order); INVERSE: 1/arg; PARITY: (-1)**arg; else kind(arg)
+    kind: Any
     arg: PolyElement | None = None
     order: int = 1
 
 
-INVERSE = "inverse"
+INVERSE, PARITY = "inverse", "parity"
 SMALL_PRIMES = tuple(sp.primerange(200))
 REWRITTEN = {
     sp.sin: lambda u: (exp(I * u) - exp(-I * u)) * -I / 2,
@@ -60,11 +61,11 @@ def _ring(num_generators: int) -> PolyRing:
     return ring([f"g{i}" for i in range(num_generators)], QQ)[0]
 
 
-def _rational(c: object) -> Rational:
+def _rational(c: Any) -> Rational:
     return Rational(int(c.numerator), int(c.denominator))
 
 
-def _qq(r: Rational | int) -> object:
+def _qq(r: Rational | int) -> Any:
     return QQ(int(r.numerator), int(r.denominator))
 
 
@@ -183,7 +184,7 @@ class Tower:
         """
         for i in reversed(range(len(self.kernels))):
             kind, arg, order = self.kernels[i]
-            limit = {Pow: order, I: 2, sp.sin: 2, INVERSE: 1}.get(kind)
+            limit = {Pow: order, I: 2, sp.sin: 2, PARITY: 2, INVERSE: 1}.get(kind)
             if limit is None or all(0 <= monom[i] < limit for monom in f):
                 continue
             parts: dict[int, dict] = {}
@@ -191,7 +192,9 @@ class Tower:
                 whole, rest = divmod(monom[i], limit)
                 parts.setdefault(whole, {})[monom[:i] + (rest,) + monom[i + 1 :]] = c
             top = max(0, *parts) if kind is INVERSE else 0
-            f, arg = self.zero, self.one - self.kernel(sp.cos, arg) ** 2 if kind is sp.sin else arg
+            if kind is sp.sin:
+                arg = self.one - self.kernel(sp.cos, arg) ** 2
+            f, arg = self.zero, self.one if kind is PARITY else arg
             for whole, part in parts.items():
                 scale = self.power(arg, top - whole if kind is INVERSE else whole)
                 f += self.times(self.ring.from_dict(part), scale)
@@ -286,6 +289,8 @@ class Tower:
         if arg is None or kind is I:
             return kind
         inner = self.expression(arg)
+        if kind is PARITY:
+            return Pow(-ONE, inner, evaluate=False)
         if kind in (
             Pow,
             INVERSE,
@@ -321,8 +326,9 @@ class Tower:
         odd = [p for p, e in self.factors(f) if e % 2 and not self.positive(p)]
         core = math.prod(odd, start=self.one)
         single = self.kernels_in(core)[0] if len(core) == 1 and sum(core.LM) == 1 else None
-        if single and single.kind in (sp.asin, sp.atan, sp.log):  # the sign of something simpler
-            known = self.sign(single.arg - int(single.kind is sp.log))
+        inner = single.arg if single and single.kind in (sp.asin, sp.atan, sp.log) else None
+        if single and inner is not None:  # the sign of something simpler
+            known = self.sign(inner - int(single.kind is sp.log))
         else:
             expr = self.expression(core)
             known = self.assume(expr, ZERO, None) or self.assume(expr, None, ZERO)
@@ -458,9 +464,9 @@ class Tower:
         of such a denominator, the first is not left beside its inverse.
         """
         for k, (kind, arg, _) in zip(self.ring.gens, self.kernels):
-            if kind is not INVERSE or sp.log not in {
-                kernel.kind for kernel in self.kernels_in(arg)
-            }:
+            if kind is not INVERSE or arg is None:
+                continue
+            if sp.log not in {kernel.kind for kernel in self.kernels_in(arg)}:
                 continue
             lead = self.ring.from_dict({arg.LM: arg.LC})  # arg is monic
             while divisible := [m for m in f if all(map(int.__ge__, m, (k * lead).LM))]:
@@ -475,6 +481,8 @@ class Tower:
         place_of_i = self.i.LM.index(1)
         turned = monom[place_of_i] == 1
         places = [i for i, e in enumerate(monom) if e and i != place_of_i]
+        if turned and c.q == 1 and (whole := self.half_turns(monom, places)):
+            return self.one if c % 2 == 0 else self.kernel(PARITY, whole)
         if len(places) != 1 or monom[places[0]] != 1:
             return None
         kind, u, _ = self.kernels[places[0]]
@@ -495,6 +503,18 @@ class Tower:
             return self.power(self.times(u, self.inverse(self.ring.gens[places[0]])), int(c))
         return None
 
+    def half_turns(self, monom: tuple[int, ...], places: list[int]) -> PolyElement | None:
+        """n if `monom` is I*pi*n with n a product of integer symbols: exp(I*pi*n) = (-1)**n."""
+        counts = [i for i in places if self.kernels[i].kind is not pi]
+        whole = [
+            isinstance(kind := self.kernels[i].kind, Symbol) and kind.is_integer for i in counts
+        ]
+        if sum(monom[i] for i in places if i not in counts) != 1 or not counts or not all(whole):
+            return None
+        if min(monom[i] for i in counts) < 0:
+            return None
+        return self.ring.from_dict({tuple(e * (i in counts) for i, e in enumerate(monom)): QQ(1)})
+
     def exp_kernel(self, unit: PolyElement, c: Rational) -> PolyElement:
         """exp(c*unit); exp(I*u) = cos(u) + I*sin(u) for real u"""
         order, angle = int(c.q), _shifted(unit, self.i.LM)
@@ -506,7 +526,8 @@ class Tower:
 
     def inverse_trig(self, kind: type, f: PolyElement) -> PolyElement:
         """What SymPy knows of asin(1/2); asin(sin(u)), atan(tan(u)) by the point; or a kernel."""
-        constant = all(kernel.kind is Pow and kernel.arg.is_ground for kernel in self.kernels_in(f))
+        kernels = self.kernels_in(f)
+        constant = all(k.kind is Pow and k.arg is not None and k.arg.is_ground for k in kernels)
         if len(f) <= 2 and constant:
             value = kind(self.expression(f).doit())
             if not value.has(kind):

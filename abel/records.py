@@ -18,21 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    BinaryIO,
-    Literal,
-    TypeVar,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
-
-if TYPE_CHECKING:
-    from torch import nn
-
-Network = TypeVar("Network", bound="nn.Module")
+from typing import Any, BinaryIO, Literal, get_args, get_origin, get_type_hints
 
 PACKAGES = ("torch", "sympy", "numpy", "mpmath", "tyro", "tensorboard")
 
@@ -70,10 +56,13 @@ def provenance(argv: Sequence[str], equations: Sequence[str]) -> dict[str, Any]:
         except (OSError, subprocess.CalledProcessError):
             return ""
 
+    script = Path(sys.argv[0])
+    called = f"-m abel.{script.stem}" if script.parent.name == "abel" else script.name
     return {
-        "command": " ".join([Path(sys.argv[0]).name, *argv]),
+        "command": " ".join(["python", called, *argv]),
         "commit": git("rev-parse", "HEAD"),
-        "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
+        # Results that are being written do not change what is run.
+        "dirty": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!runs")),
         "python": platform.python_version(),
         "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
         "dataset_sha256": hashlib.sha256("\n".join(equations).encode()).hexdigest(),
@@ -143,8 +132,8 @@ def load_checkpoint(path: Path, kind: str, *needed: str) -> dict[str, Any]:
     return state
 
 
-def load_weights(build: Callable[[], Network], weights: Any, path: Path) -> Network:
-    """What `build` makes, with stored weights that fit it and are finite numbers.
+def load_weights(build: Callable[[], Any], weights: Any, path: Path) -> Any:
+    """The network that `build` makes, with stored weights that fit it and are finite numbers.
 
     Names, shapes and types are compared on a network without memory first: a file that claims a
     width of a billion is refused, not tried.

@@ -21,7 +21,7 @@ class Memory(NamedTuple):
     observation: Observation
     action: int
     outcome: float
-    index: int  # of the equation; with `before`, the actions up to here, it tells the observation
+    equation: int  # its index; with `before`, the actions up to here, it tells the observation
     before: tuple[int, ...]
     born: int  # the rollout that it comes from
 

@@ -134,10 +134,12 @@ def ordered(families: Iterable[str]) -> list[str]:
     return [name for name in OPEN if name in names] + sorted(names - set(OPEN))
 
 
-def family_table(arms: Mapping[str, Counts], paper: Mapping | None = None) -> Table:
+def family_table(
+    arms: Mapping[str, Counts], paper: Mapping | None = None, first: str = "family"
+) -> Table:
     """One row a family; for each arm our rate, and beside it the paper's where it has any."""
     paper = paper or {}
-    columns, rows = ["family"], ordered(family for arm in arms.values() for family in arm)
+    columns, rows = [first], ordered(family for arm in arms.values() for family in arm)
     cells = {family: [family] for family in rows}
     for name, arm in arms.items():
         columns += [name, f"{name}, paper"] if paper.get(name) else [name]
@@ -175,7 +177,14 @@ def families(report: dict, dataset: str) -> list[Part]:
         Table(["decoder", "solved", "paper"], overall),
         family_table(arms, beside),
         family_bars(arms, "Solved, by family (95 % intervals)"),
+        *types_table(decoders),
     ]
+
+
+def types_table(decoders: dict) -> list[Part]:
+    arms = {name: decoder["by_type"] for name, decoder in decoders.items() if "by_type" in decoder}
+    said = "By structural type: the hardest kind of expression that x is in."
+    return [said, family_table(arms, first="type")] if arms else []
 
 
 def widths(report: dict, dataset: str) -> list[Part]:
@@ -302,7 +311,7 @@ def embeddings(report: dict, dataset: str) -> list[Part]:
     parts: list[Part] = ["The paper finds a cluster for each family, abel_level3 more diffuse."]
     names, labels = report.get("families", []), report.get("labels", [])
     axes = [f"{percent(share)} of the variance" for share in report.get("explained", [])[:2]]
-    for key, title, axes in (("pca", "Principal components", axes), ("tsne", "t-SNE", [])):
+    for key, title in (("pca", "Principal components"), ("tsne", "t-SNE")):
         points = report.get(key, [])
         # Families are given for each point, or once each with labels that point into them.
         each = names if len(names) == len(points) else labels
@@ -311,7 +320,9 @@ def embeddings(report: dict, dataset: str) -> list[Part]:
         pairs = sorted(zip(points, each, strict=True), key=lambda pair: order.index(pair[1]))
         if pairs:
             sites, kinds = zip(*pairs)
-            parts.append(figure(scatter(sites, kinds, f"{title} of the embeddings", *axes)))
+            x_label, y_label = [*axes, "", ""][:2] if key == "pca" else ("", "")
+            title = f"{title} of the embeddings"
+            parts.append(figure(scatter(sites, kinds, title, x_label, y_label)))
     return parts
 
 
@@ -330,13 +341,14 @@ def training(report: dict, dataset: str) -> list[Part]:
 
 
 def generalisation(report: dict, dataset: str) -> list[Part]:
-    arms = [arm for arm in ("original", "renamed", "rescaled") if arm in report]
+    arms = [arm for arm in ("original", "renamed", "rescaled", "compound") if arm in report]
     table = report.get("by_family", {})
     if not set(table) <= set(arms):  # families outside, arms inside: turn it
         table = {arm: {f: row[arm] for f, row in table.items() if arm in row} for arm in arms}
     rows = [[arm, rate(*report[arm])] for arm in arms]
     said = (
-        "The same equations with other letters and with other factors. The paper has no such test."
+        "The same equations with other letters, with factors from 11 to 100, and with sums,"
+        " products and functions of letters in their place. The paper has no such test."
     )
     return [said, Table(["constants", "solved"], rows), *([family_table(table)] if table else [])]
 
@@ -394,8 +406,8 @@ def sources(reports: dict[str, dict]) -> Table:
             row = (*told, commit, Code(origin.get("command") or "-"))
             rows.setdefault(row, []).append(name)
     columns = ["run", "dataset", "split", "commit", "command", "reports"]
-    told = [[*row, ", ".join(names)] for row, names in rows.items()]
-    return Table(columns, told if len(told) > 1 else [[*row[:-1], "all"] for row in told])
+    cells = [[*row, ", ".join(names)] for row, names in rows.items()]
+    return Table(columns, cells if len(cells) > 1 else [[*row[:-1], "all"] for row in cells])
 
 
 def with_notes(parts: list[Part]) -> list[Part]:
@@ -429,9 +441,8 @@ def write_page(reports: dict[str, dict], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for file, render in (("index.html", html_page), ("report.md", markdown_page)):
         text = render("Solving equations step by step: results", intro, sections)
-        write_atomically(
-            out / file, lambda stream, text=text: stream.write(text.encode(errors="replace"))
-        )
+        content = text.encode(errors="replace")
+        write_atomically(out / file, lambda stream: stream.write(content))
 
 
 def read_reports(folder: Path) -> dict[str, dict]:

@@ -147,9 +147,10 @@ def column(expr: Expr, known: dict, ctx) -> list[tuple[complex, float]]:
                 value, error, size = value + p, error + d, size + ctx.size(p)
             found.append((value, error + 2 * len(row) * ctx.eps_bound * size))
     elif kind is Mul:
-        found, *others = [column(arg, known, ctx) for arg in expr.args]
+        pairs, *others = [column(arg, known, ctx) for arg in expr.args]
         for other in others:
-            found = [_product(ctx, *pair, *factor) for pair, factor in zip(found, other)]
+            pairs = [_product(ctx, *pair, *factor) for pair, factor in zip(pairs, other)]
+        found = pairs
     elif kind is Pow and isinstance(expr.exp, Rational):
         r = int(expr.exp) if expr.exp.q == 1 else ctx.mpf(expr.exp.p) / expr.exp.q
         found = [_power(ctx, *pair, r) for pair in column(expr.base, known, ctx)]
@@ -177,13 +178,26 @@ def sample_points(num_symbols: int) -> list[tuple[float, ...]]:
     if num_symbols <= 4:
         signs = list(product((1, -1), repeat=num_symbols)) * (16 >> num_symbols)
     else:
-        signs = [[rng.choice((1, -1)) for _ in range(num_symbols)] for _ in range(24)]
+        signs = [tuple(rng.choice((1, -1)) for _ in range(num_symbols)) for _ in range(24)]
     points = []
     for index, pattern in enumerate(signs if num_symbols else [()]):
         scale = (1, 0.1, 1, 5, 1, 0.01, 1, 0.1)[(index + 3 * (index >> num_symbols)) % 8]
         sizes = [scale * 0.3 * 10 ** rng.random() for _ in pattern]
         points.append(tuple(s * (int(2**14 * t) + 0.5) / 2**14 for s, t in zip(pattern, sizes)))
     return points
+
+
+def points_for(symbols: list[Symbol]) -> list[tuple[float, ...]]:
+    """The sample points of these symbols; where one is an integer, it is 1, 2 or 3 up or down."""
+    points = sample_points(len(symbols))
+    whole = [symbol.is_integer for symbol in symbols]
+    if not any(whole):
+        return points
+    return [
+        tuple(math.copysign(1 + (i + i // 3 * j) % 3, v) if whole[j] else v
+              for j, v in enumerate(point))
+        for i, point in enumerate(points)
+    ]  # fmt: skip
 
 
 def columns_at(points: list[tuple[float, ...]], symbols: list[Symbol], ctx) -> dict:

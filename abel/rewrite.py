@@ -226,6 +226,17 @@ def has_logarithm(side: Expr) -> bool:
     return any(isinstance(f, log) for part in Add.make_args(side) for f in Mul.make_args(part))
 
 
+def never_zero(expr: Expr) -> bool:
+    """Whether `expr` is plainly an exponential, or powers and multiples of such."""
+    if isinstance(expr, exp):
+        return True
+    if isinstance(expr, Pow):
+        return never_zero(expr.base) or not has_x(expr.base)
+    if isinstance(expr, Mul):
+        return all(never_zero(factor) or not has_x(factor) for factor in expr.args)
+    return False
+
+
 def has_exponential(side: Expr) -> bool:
     """Whether the x-part of a side is a product of exponentials."""
     rest = split_factor(side)[1]
@@ -334,7 +345,7 @@ def distribute(factors: list[Expr]) -> Expr:
     terms = [product(*[factor for factor in factors if not isinstance(factor, Add)])]
     # A sum that stands under a fraction bar elsewhere comes last: by then it can cancel.
     last = [any(divides(s, arg) for other in sums for arg in other.args) for s in sums]
-    for factor in sorted(sums, key=dict(zip(sums, last)).get):
+    for factor in sorted(sums, key=dict(zip(sums, last)).__getitem__):
         grown: list[Expr] = []
         for term in terms:
             if divides(factor, term):

@@ -12,6 +12,7 @@ from heapq import heappop, heappush, nsmallest
 from typing import Any, NamedTuple
 
 import numpy as np
+from sympy import Expr
 
 from abel.actions import CHANGES, Action, settle
 from abel.cov import Goal, Transform, open_goals, unwind
@@ -39,6 +40,10 @@ class Place(NamedTuple):
         return self.form, self.goals
 
 
+def start_of(equation: Equation, cache: TransitionCache) -> Place:
+    return Place(cache.form(*settle(equation.lhs, equation.rhs)))
+
+
 def look(place: Place, config: EnvConfig, cache: TransitionCache) -> Observation:
     changes_left = place.num_changes < config.cap
     return cache.observe(place.form, changes_left, len(place.goals) < config.max_goals)
@@ -53,11 +58,19 @@ def advance(
     if transform is not None:
         stack += (transform,)
         num_changes += action.op in CHANGES
-        goals += (transform,) * (action.op == "let")
-    if form.solved_form and goals:
-        form, stack = cache.reach_goal(form, stack)
-        transform, goals = stack[-1], open_goals(stack)
-    return Place(form, stack, goals, num_changes), transform
+        if isinstance(transform, Goal):
+            goals += (transform,)
+    after = Place(form, stack, goals, num_changes)
+    landed = land(after, cache)
+    return landed, transform if landed is after else landed.stack[-1]
+
+
+def land(place: Place, cache: TransitionCache) -> Place:
+    """With a goal open, `x = r` leads on to the goal's equation; any other place is itself."""
+    if not (place.form.solved_form and place.goals):
+        return place
+    form, stack = cache.reach_goal(place.form, place.stack)
+    return Place(form, stack, open_goals(stack), place.num_changes)
 
 
 class Node(NamedTuple):
@@ -105,11 +118,12 @@ def greedy(
     *,
     loops: bool = False,
     steer: Steer | None = None,
+    starts: Sequence[Place] | None = None,
 ) -> list[Solution]:
     """The most probable action in every state: a beam of width 1."""
     return beam(
         policy, problems, config, cache,
-        width=1, value_coef=0, complexity_coef=0, loops=loops, steer=steer,
+        width=1, value_coef=0, complexity_coef=0, loops=loops, steer=steer, starts=starts,
     )  # fmt: skip
 
 
@@ -124,12 +138,14 @@ def beam(
     complexity_coef: float,
     loops: bool = False,
     steer: Steer | None = None,
+    starts: Sequence[Place] | None = None,
 ) -> list[Solution]:
     """Keep the `width` best partial solutions of every equation, deduplicated by the place reached.
 
     The score of a path is the paper's: sum of log pi(a_t | s_t) + value_coef * V(s_T)
     - complexity_coef * C(s_T). A step back to a place that the path has seen is passed over,
-    so is one that changes nothing; the paper's decoders take them, and so does `loops`.
+    so is one that changes nothing; the paper's decoders take them, and so does `loops`. A search
+    may start elsewhere on the way from an equation: at its place in `starts`.
     """
     equations = [as_equation(problem) for problem in problems]
     solutions: dict[int, Solution] = {}
@@ -137,7 +153,7 @@ def beam(
     reached: list[tuple[tuple, ...]] = [()] * len(equations)
     beams: dict[int, list[Node]] = {}
     for i, equation in enumerate(equations):
-        place = Place(cache.form(*settle(equation.lhs, equation.rhs)))
+        place = start_of(equation, cache) if starts is None else starts[i]
         observation = look(place, config, cache)
         first = Node(place, observation, 0.0, (), frozenset([place.key]))
         beams[i] = [first] if observation.actions else []
@@ -249,7 +265,7 @@ def search(
     """
     equation = as_equation(problem)
     start = settle(equation.lhs, equation.rhs)
-    seen = {(*start, ())}
+    seen: set[tuple[Expr, Expr, tuple[Goal, ...]]] = {(*start, ())}
     # (priority, number, sides and open goals, stack, changes, depth, actions as nested pairs)
     frontier: list[tuple] = [(0.0, 0, (*start, ()), (), 0, 0, None)]
     expansions = transitions = 0

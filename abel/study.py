@@ -15,9 +15,11 @@ from abel.actions import describe
 from abel.cov import Generator
 from abel.datasets import Problem
 from abel.env import EnvConfig
+from abel.equation import Equation
+from abel.kinds import structural_type
 from abel.oracle import Oracle
 from abel.progress import Progress
-from abel.search import Policy, Solution, beam, greedy, search
+from abel.search import Place, Policy, Solution, beam, greedy, search
 from abel.transitions import TransitionCache
 from abel.trigger import tally
 
@@ -39,7 +41,7 @@ class Outcome:
 
     @classmethod
     def of(cls, solution: Solution, seconds: float) -> Outcome:
-        condition = solution.verdict.valid_when if solution.solved else None
+        condition = solution.verdict.valid_when if solution.solved and solution.verdict else None
         return cls(
             solution.solved, sstr(solution.root) if solution.solved else None,
             None if condition is None else sstr(condition), seconds, solution.transitions,
@@ -63,6 +65,7 @@ class Study:
 
     def __post_init__(self) -> None:
         self.families = [problem.family for problem in self.problems]
+        self.types = [structural_type(problem.equation) for problem in self.problems]
         self.known: dict[tuple[str, int], list[Outcome]] = {}
 
     def new_cache(self) -> TransitionCache:
@@ -73,6 +76,15 @@ class Study:
             "width": width or self.width, "value_coef": self.value_coef,
             "complexity_coef": self.complexity_coef,
         }  # fmt: skip
+
+    def decode_from(
+        self, name: str, equation: Equation, place: Place, cache: TransitionCache
+    ) -> Solution:
+        """Go on from a place on the way from an equation, greedily or with a beam."""
+        common = (self.policy, [equation], self.config, cache)
+        if name == "beam":
+            return beam(*common, **self.beam_flags(), starts=[place])[0]
+        return greedy(*common, starts=[place])[0]
 
     def decode(self, name: str, width: int | None = None) -> list[Outcome]:
         """The outcome of every equation."""
@@ -97,11 +109,13 @@ class Study:
         outcomes = self.decode(name, width)
         count = len(outcomes)
         seconds = sum(outcome.seconds for outcome in outcomes)
-        counts = tally(self.families, [outcome.solved for outcome in outcomes])
+        solved = [outcome.solved for outcome in outcomes]
+        counts = tally(self.families, solved)
         return {
             "solved": counts["overall"][0],
             "accuracy": counts["overall"][0] / count,
             "by_family": counts["by_family"],
+            "by_type": tally(self.types, solved)["by_family"],
             "transitions_per_equation": sum(o.transitions for o in outcomes) / count,
             "ms_per_equation": 1000 * seconds / count,
             "seconds": seconds,

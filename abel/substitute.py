@@ -330,10 +330,10 @@ def exact_coefficients(lhs: Expr, rhs: Expr) -> list[Expr] | None:
     side = difference(lhs, rhs)
     if grows_past(side, MAX_TERMS_NODES):
         return None
-    coeffs = coefficients(expand(side))
-    if coeffs is None:
+    found = coefficients(expand(side))
+    if found is None:
         return None
-    coeffs = [ZERO if is_zero(c) else c for c in coeffs]
+    coeffs = [ZERO if is_zero(c) else c for c in found]
     while coeffs and coeffs[-1] is ZERO:
         coeffs.pop()
     return coeffs if 3 <= len(coeffs) <= MAX_DEGREE + 1 else None

@@ -89,7 +89,7 @@ def embeddings(data: dict[str, Any]) -> list[Row]:
 
 
 def generalisation(data: dict[str, Any]) -> list[Row]:
-    keys = ("original", "renamed", "rescaled")
+    keys = ("original", "renamed", "rescaled", "compound")
     rows: list[Row] = [["family", *keys]]
     rows += [[name, *(row[k] for k in keys)] for name, row in sorted(data["by_family"].items())]
     return [*rows, ["all", *(data[key] for key in keys)]]
@@ -105,6 +105,17 @@ def search(data: dict[str, Any]) -> list[Row]:
     rows = families({names[k]: data[k] for k in names}, data["n"])
     blank = [""] * (len(rows[0]) - 2)
     return [*rows, ["budget (states expanded)", data["budget"], *blank]]
+
+
+def completeness(data: dict[str, Any]) -> list[Row]:
+    """How many sets of roots are complete, a row a family."""
+    keys = list(data["all"])
+    rows = [*data["by_family"].items(), ("all", data["all"])]
+    titles = [key.replace("_", " ") for key in keys]
+    return [
+        ["family", *titles],
+        *([name or "(none)", *(row[k] for k in keys)] for name, row in rows),
+    ]
 
 
 TABLES: dict[str, Callable[[dict[str, Any]], list[Row]]] = {

@@ -111,15 +111,18 @@ class Trace:
         for step in self.steps:
             lhs, rhs = map(as_latex, step.equation.split(" = "))
             lines.append(rf"& {lhs} = {rhs} && {action_as_latex(step)} \\")
-        if self.solved:
+        if self.solved and self.root is not None:
             condition = ""
             if self.valid_when:
                 condition = rf" && \text{{valid when }} {self.valid_when}"
             lines.append(rf"& x = {as_latex(self.root)}{condition}")
         return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
 
+    def to_data(self) -> dict[str, Any]:
+        return {"format": FORMAT, **asdict(self)}
+
     def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2)
+        return json.dumps(self.to_data(), indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
@@ -151,6 +154,7 @@ class Trace:
         equation = parse(self.equation)
         lhs, rhs = settle(equation.lhs, equation.rhs)
         stack: tuple[Transform, ...] = ()
+        transform: Transform
         for number, step in enumerate(self.steps, 1):
             action = next(
                 (a for a in legal_actions(lhs, rhs, tuple(OPERATIONS.values()), blocks=False)
@@ -172,7 +176,10 @@ class Trace:
                     lhs, rhs = settle(*change_variables(lhs, rhs, phi))
                     stack += (Substitute(phi),)
             elif action.op in CHANGES:
-                lhs, rhs, transform = change(action.op, lhs, rhs, action.term)
+                changed = change(action.op, lhs, rhs, action.term)
+                if changed is None:
+                    return broken(number, f"'{action}' does not apply")
+                lhs, rhs, transform = changed
                 stack += (transform,)
             else:
                 lhs, rhs = apply(action, lhs, rhs)

@@ -64,8 +64,8 @@ class Form:
         self.complexity = sum(complexity(side) for side in (lhs, rhs) if side is not ZERO)
         self.solved_form = solved_form(lhs, rhs)
         self.observation: Observation | None = None
-        self.capped: Observation | None = None  # the same once no substitution is allowed any more
-        self.flat: Observation | None = None  # the same once no goal may be opened
+        self.capped: Observation | None = None  # where it differs: no substitution left
+        self.flat: Observation | None = None  # where it differs: no goal may be opened
         self.successors: list[tuple[Form, Transform | None] | None] = []
 
     def __str__(self) -> str:
@@ -127,13 +127,12 @@ class TransitionCache:
         """The observation in this form; `cov_left` says whether a substitution is still allowed,
         `let_left` whether one that opens a goal is.
         """
-        if form.observation is None:
-            self.enumerate(form)
+        full = form.observation or self.enumerate(form)
         if not cov_left:
-            return form.capped
-        return form.observation if let_left else form.flat
+            return form.capped or full
+        return full if let_left else form.flat or full
 
-    def enumerate(self, form: Form) -> None:
+    def enumerate(self, form: Form) -> Observation:
         actions = legal_actions(form.lhs, form.rhs, self.operations, self.blocks)
         if self.mask_idle_cov and actions and actions[-1].op == "cov":
             if self.generator(form.lhs, form.rhs) is None:
@@ -143,19 +142,24 @@ class TransitionCache:
         ops = np.array([self.op_index[a.op] for a in actions], dtype=np.int16)
         full = Observation(*tree[:4], ops, np.array(nodes, dtype=np.int16), tuple(actions))
         form.successors = [None] * len(actions)
-        form.observation = form.capped = form.flat = full
+        form.observation = full
         # Substitutions are the last rows of the table, those that open goals the very last.
         for name, cut in (("capped", CHANGES), ("flat", CHANGES[-1:])):
             num_left = len(actions)
             while num_left and actions[num_left - 1].op in cut:
                 num_left -= 1
             if num_left < len(actions):
-                left = Observation(*full[:4], *(column[:num_left] for column in full[4:]))
+                left = full._replace(
+                    action_ops=ops[:num_left],
+                    action_nodes=full.action_nodes[:num_left],
+                    actions=full.actions[:num_left],
+                )
                 setattr(form, name, left)
+        return full
 
     def successor(self, form: Form, index: int) -> tuple[Form, Transform | None]:
         """The form after a legal action, and the transform it pushed, if any."""
-        action = form.observation.actions[index]
+        action = (form.observation or self.enumerate(form)).actions[index]
         try:
             lhs, rhs, transform = self.apply(action, form.lhs, form.rhs)
             sound = (lhs, rhs) == (form.lhs, form.rhs) or is_solvable(lhs, rhs)
@@ -181,7 +185,10 @@ class TransitionCache:
                 return lhs, rhs, None  # too large to be of use: as if nothing were found
             return *changed, Substitute(phi)
         if action.op in CHANGES:
-            return change(action.op, lhs, rhs, action.term)
+            pushed = change(action.op, lhs, rhs, action.term)
+            if pushed is None:
+                raise ValueError(f"'{action}' does not apply to '{lhs} = {rhs}'")
+            return pushed
         return *apply(action, lhs, rhs), None
 
     def reach_goal(

@@ -15,7 +15,8 @@ from abel.search import Policy, greedy
 from abel.trigger import tally
 
 FRESH = "hjklmnpqrstuvwyz"  # letters of no generated dataset
-SCALES = [*range(-30, -10), *range(11, 31)]  # past the numbers that datasets are drawn from
+SCALES = [*range(-100, -10), *range(11, 101)]  # past the numbers that datasets are drawn from
+COMPOUNDS = ("({}+{})", "({}-3*{})", "({}*{})", "({}/{})", "sin({})", "exp({})", "({}^2+{})")
 
 
 def rewrite_letters(text: str, new: Callable[[str], str]) -> str:
@@ -40,11 +41,25 @@ def renamed(problem: Problem, rng: random.Random) -> Problem:
 
 
 def rescaled(problem: Problem, rng: random.Random) -> Problem:
-    """Every letter gets a factor from 11 to 30, or its negative; relations between coefficients
+    """Every letter gets a factor from 11 to 100, or its negative; relations between coefficients
     stay, since a letter is scaled wherever it stands.
     """
     text = rewrite_letters(problem.text, lambda name: f"({rng.choice(SCALES)}*{name})")
     return Problem(text, problem.family)
+
+
+def compound(problem: Problem, rng: random.Random) -> Problem:
+    """Every letter becomes a sum, a product or a function of new letters."""
+    letters = iter(rng.sample(FRESH, len(FRESH)))
+
+    def shape(name: str) -> str:
+        chosen = rng.choice(COMPOUNDS)
+        return chosen.format(*(next(letters) for _ in range(chosen.count("{}"))))
+
+    return Problem(rewrite_letters(problem.text, shape), problem.family)
+
+
+VARIANTS = {"renamed": renamed, "rescaled": rescaled, "compound": compound}
 
 
 def generalisation(
@@ -54,11 +69,11 @@ def generalisation(
     generator: Generator = propose,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Greedy accuracy on the equations as they are, renamed and rescaled."""
+    """Greedy accuracy on the equations as they are, and with other constants."""
     families = [problem.family for problem in problems]
     report: dict[str, Any] = {"n": len(problems), "seed": seed}
     by_family: dict[str, dict[str, list[int]]] = {}
-    for name, change in (("original", None), ("renamed", renamed), ("rescaled", rescaled)):
+    for name, change in {"original": None, **VARIANTS}.items():
         rng = random.Random(seed)
         changed = [problem if change is None else change(problem, rng) for problem in problems]
         found = greedy(policy, changed, config, config.new_cache(generator))

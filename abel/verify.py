@@ -1,7 +1,9 @@
 """The solving criterion: is a candidate a root of the equation as it was given?
 
 "Solved" is decided only here. Coefficients are real, a root may be complex, and sqrt, log, powers,
-asin, acos, atan are principal. Three steps, each bounded by sizes:
+asin, acos, atan are principal. A candidate may have symbols that are declared integers (asin(a) +
+2*pi*n); a proof then holds for all of them but 0, which is to be tried by itself. Three steps, each
+bounded by sizes:
 
 1. Numbers (`abel.residual`): the residual at fixed sample points, with an error bound. 2. Proof
 (`abel.proof`): the residual reduces to 0 on every branch, or on branches chosen at a sample point;
@@ -21,7 +23,7 @@ from sympy.logic.boolalg import Boolean
 
 from abel.equation import Equation, X, has_x, num_nodes
 from abel.proof import Retry, Tower
-from abel.residual import DIGITS_50, DOUBLES, column, columns_at, sample_points, settled_outcomes
+from abel.residual import DIGITS_50, DOUBLES, column, columns_at, points_for, settled_outcomes
 
 MAX_NODES = 400  # of the equation and the candidate
 MAX_RETRIES, MAX_FAILED_PROOFS = 8, 3
@@ -63,7 +65,7 @@ def is_identity(expr: Expr) -> bool:
         expr = Mul(X, expr, evaluate=False)  # 0 with the factor is 0 without it
     unknown = Dummy("x")
     symbols = sorted(expr.free_symbols - {X}, key=lambda symbol: symbol.name) + [unknown]
-    point = sample_points(len(symbols))[0]
+    point = points_for(symbols)[0]
     return _prove(Equation(expr), unknown, symbols, point, 0) is not None
 
 
@@ -114,7 +116,8 @@ def _num_complex(equation: Equation, candidate: Expr, symbols, point) -> float:
 
 def _cells(equation: Equation, candidate: Expr, symbols, roots, others) -> list[frozenset[Boolean]]:
     """Sets of conditions proved at some of the points `roots`; none holds at `others`."""
-    cells, failures = [], 0
+    cells: list[frozenset[Boolean]] = []
+    failures = 0
     for root in sorted(roots, key=lambda point: _num_complex(equation, candidate, symbols, point)):
         if any(_inside(cell, symbols, root) for cell in cells):
             continue
@@ -161,7 +164,7 @@ def verify_root(equation: Equation, candidate: Expr | int | str) -> Verdict:
 
     free = set().union(*[expr.free_symbols for expr in exprs]) - {X}
     symbols = sorted(free, key=lambda symbol: symbol.name)
-    points = sample_points(len(symbols))
+    points = points_for(symbols)
     outcomes = settled_outcomes(equation, candidate, symbols, points)
     roots = [point for point, outcome in zip(points, outcomes) if outcome == "root"]
     others = [p for p, outcome in zip(points, outcomes) if outcome in ("other", "undefined")]

@@ -129,7 +129,9 @@ def draw(template: str, rng: random.Random) -> str:
         return filled[name]
 
     text = re.sub("[A-Z]", fill, template)
-    lhs, sign, last = re.match(r"(.*) ([+-]) ([^()]*|.*)$", text).groups()
+    match = re.match(r"(.*) ([+-]) ([^()]*|.*)$", text)
+    assert match, f"the template '{template}' is no sum"
+    lhs, sign, last = match.groups()
     if rng.random() < 0.3:
         text = f"{lhs} = {'-' if sign == '+' else ''}{last}"
     return str(parse(text))
@@ -137,7 +139,8 @@ def draw(template: str, rng: random.Random) -> str:
 
 def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Problem], str]:
     """Training and held-out equations of a family, and what happened on the way."""
-    rng, counts = random.Random(f"{seed} wild {family}"), Counter()
+    rng = random.Random(f"{seed} wild {family}")
+    counts: Counter[str] = Counter()
     train: list[Problem] = []
     heldout: list[Problem] = []
     sizes = (NUM_TRAIN, NUM_HELDOUT) if part == "trained" else (0, NUM_UNSEEN)
@@ -174,7 +177,8 @@ def files(seed: int) -> dict[str, str]:
             parts["train"] += train
             parts["heldout" if part == "trained" else part] += heldout
             notes["train" if part == "trained" else part].append(note)
-    rng, taken = random.Random(f"{seed} wild closed"), set()
+    rng = random.Random(f"{seed} wild closed")
+    taken: set[tuple[int, int]] = set()
     for level, sizes in CLOSED.items():
         closed = level_draft(level, seed).sample(*sizes, rng, taken)
         parts["train"] += closed.train

@@ -18,6 +18,7 @@ from abel.actions import (
 )  # fmt: skip
 from abel.env import OP_INDEX
 from abel.numeric import values
+from abel.parse import parse_expression
 from abel.rewrite import difference
 
 x, a, b, c, d, e = symbols("x a b c d e")
@@ -254,3 +255,47 @@ def test_a_power_that_leaves_the_range_of_the_samples_is_illegal():
     assert "square" not in legal(text)
     assert "exp" not in legal("x - 400*log(x/400 + a/400) - 400*log(400) = x")
     assert "exp" in legal("log(x) + a = b")
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "root"),
+    [
+        ("sin(exp(x)) = 0", ["branch", "log"], "log(pi)"),  # asin leads to exp(x) = 0
+        ("cos(exp(x)) = 1", ["branch", "log"], "log(2*pi)"),
+        ("sin(x) = a", ["branch"], "pi - asin(a)"),
+        ("cos(x) = a", ["branch"], "2*pi - acos(a)"),
+    ],
+)
+def test_the_other_branch_leads_to_a_root(text, steps, root):
+    env = Env([text], EnvConfig(branches=True))
+    env.reset(options={"index": 0})
+    for step in steps:
+        env.step(env.find(step))
+    assert env.solved and env.root == parse_expression(root)
+
+
+@pytest.mark.parametrize("text", ["a*sin(x) = b", "sin(x) = x", "exp(x) = a", "tan(x) = a"])
+def test_the_other_branch_needs_a_bare_sin_or_cos(text):
+    env = Env([text], EnvConfig(branches=True))
+    env.reset(options={"index": 0})
+    assert "branch" not in {action.op for action in env.actions}
+    assert "branch" not in {action.op for action in Env(["sin(x) = a"]).reset()[0].actions}
+
+
+@pytest.mark.parametrize(
+    ("text", "op", "legal"),
+    [
+        ("sin(exp(x)) = 0", "asin", False),  # exp(x) = 0 has no root
+        ("sin(sqrt(a*exp(2*x))) = 0", "asin", False),
+        ("cos(3^x) = 1", "acos", False),
+        ("sin(exp(x)) = a", "asin", True),
+        ("sin(exp(x)) = 1", "asin", True),
+        ("cos(exp(x)) = 0", "acos", True),
+        ("sin(x*exp(x)) = 0", "asin", True),  # x = 0
+        ("sin(exp(x) - 1) = 0", "asin", True),
+    ],
+)
+def test_a_step_that_loses_every_root_is_illegal(text, op, legal):
+    env = Env([text])
+    env.reset(options={"index": 0})
+    assert (op in {action.op for action in env.actions}) is legal

@@ -194,3 +194,15 @@ def test_runs_that_cannot_be_drawn_are_named(tmp_path, capsys):
     assert main(["curves", run, "--tag", "no/such", "--out", str(tmp_path / "x.svg")]) == 2
     assert "no run has values of no/such" in capsys.readouterr().err
     assert not (tmp_path / "x.svg").exists()
+
+
+def test_curves_of_a_results_file_are_its_cells(tmp_path, capsys):
+    seeds = {"1": {"curve": [[0, 0.0], [10, 1.0]]}, "2": {"error": "it broke"}}
+    data = {"cells": {"ours": {"seeds": seeds}, "theirs": {"seeds": {"1": {"error": "too"}}}}}
+    (tmp_path / "table.json").write_text(json.dumps(data))
+    out = tmp_path / "curves.svg"
+    assert main(["curves", str(tmp_path / "table.json"), "--out", str(out)]) == 0
+    assert "ours (1)" in out.read_text() and "theirs" not in out.read_text()
+    (tmp_path / "other.json").write_text("[1]")
+    assert main(["curves", str(tmp_path / "other.json"), "--out", str(out)]) == 2
+    assert "no results file" in capsys.readouterr().err

@@ -8,6 +8,10 @@ import pytest
 from torch.utils.tensorboard import SummaryWriter
 
 from abel import cohort
+from abel.datasets import load_dataset
+from abel.study import DECODERS
+from evaluate import REPORTS
+from train_ppo import parse_args
 
 FILE = """
 about = "replay or not"
@@ -23,7 +27,7 @@ class Scripts:
     """Stands in for the two scripts; `solved` of 4 equations by seed, or a failure."""
 
     def __init__(self, solved: dict[str, int]) -> None:
-        self.solved, self.calls = solved, []
+        self.solved, self.calls, self.steps = solved, [], 30_000
 
     def __call__(self, place: Path, script: str, *words: str) -> None:
         self.calls.append([script, *words])
@@ -38,13 +42,20 @@ class Scripts:
             (run / "last.pt").touch()
             told = {"command": "train", "commit": "abc", "dirty": False}
             (run / "provenance.json").write_text(json.dumps(told))
+            (run / "args.json").write_text(json.dumps({"total_timesteps": self.steps}))
             with SummaryWriter(str(run)) as writer:
-                for step, score in ((10, 0.5), (20, 0.8), (30, 1.0)):
-                    writer.add_scalar("time/cpu", 60.0 * step, step)
+                for step, score in ((10_000, 0.5), (20_000, 0.8), (30_000, 1.0)):
+                    writer.add_scalar("time/cpu", 0.06 * step, step)
                     writer.add_scalar("eval/val_greedy", score, step)
+        elif "--report" in given:
+            Path(given["--out"]).mkdir()
+            report = {"run": "a path", "provenance": {}, "score": 7}
+            (Path(given["--out"]) / f"{given['--report']}.json").write_text(json.dumps(report))
         else:
             solved = self.solved[Path(given["--run"]).name]
-            decoders = {given["--decoder"]: {"solved": solved, "accuracy": solved / 4}}
+            by_family = {"easy": [min(solved, 1), 1], "hard": [max(solved - 1, 0), 3]}
+            score = {"solved": solved, "accuracy": solved / 4, "by_family": by_family}
+            decoders = {given["--decoder"]: score}
             Path(given["--json"]).write_text(json.dumps({"n": 4, "decoders": decoders}))
 
 
@@ -72,10 +83,22 @@ def test_every_cell_and_seed_is_trained_evaluated_and_collected(run, tmp_path):
     assert cell["summary"]["test greedy"]["mean"] == 0.75
     assert cell["seeds"]["2"]["scores"]["test"]["greedy"]["accuracy"] == 0.5
     assert cell["seeds"]["1"]["steps_and_minutes_to"] == {
-        "0.67": [20, 20.0], "0.79": [20, 20.0], "0.95": [30, 30.0], "0.99": [30, 30.0],
+        "0.67": [20_000, 20.0], "0.79": [20_000, 20.0],
+        "0.95": [30_000, 30.0], "0.99": [30_000, 30.0],
     }  # fmt: skip
     text = (tmp_path / "results" / "table.md").read_text()
     assert "| without it | test greedy | 1.000, 0.500 | 0.750 |" in text
+    assert "| with | 20 (20.0), 20 (20.0) | 20 (20.0), 20 (20.0) | 30 (30.0), 30 (30.0) |" in text
+    assert "| with | 1, 1 of 1 | 3, 1 of 3 |" in text
+
+
+def test_the_papers_numbers_stand_beside_ours(run, tmp_path):
+    (tmp_path / "table.toml").write_text(FILE + '[paper]\nwith = "0.67 of 64"\n')
+    run({"1": 4, "2": 2})
+    rows = (tmp_path / "results" / "table.md").read_text().splitlines()
+    assert rows[2].endswith("| CPU minutes | paper |") and rows[4].endswith(" | 0.67 of 64 |")
+    assert rows[5].startswith("| without it |") and rows[5].endswith(" |  |")
+    assert len({row.count("|") for row in rows[2:6]}) == 1
 
 
 def test_what_is_finished_is_skipped(run):
@@ -86,12 +109,42 @@ def test_what_is_finished_is_skipped(run):
 
 
 def test_what_was_interrupted_goes_on(run, tmp_path):
+    place = tmp_path / "out/table/with/2"
     run({"1": 4, "2": 2})
-    (tmp_path / "out/table/with/2/result.json").unlink()
-    _, scripts, _ = run({"1": 4, "2": 2})
+    (place / "test-greedy.json").unlink()
+    (place / "train/2/args.json").write_text('{"total_timesteps": 40000}')
+    code, scripts, table = run({"1": 4, "2": 2})
     assert [call[:2] for call in scripts.calls] == [
         ["train_ppo.py", "--resume"], ["evaluate.py", "--run"]
     ]  # fmt: skip
+    assert code == 0 and len(table["cells"]["with"]["seeds"]) == 2
+
+
+def test_a_run_that_stops_early_is_not_evaluated(run, monkeypatch):
+    monkeypatch.setattr(cohort, "num_missing", lambda run: 1000)
+    code, scripts, table = run({"1": 4, "2": 2})
+    assert code == 1 and {call[0] for call in scripts.calls} == {"train_ppo.py"}
+    assert "1,000 steps before its end" in table["cells"]["with"]["seeds"]["1"]["error"]
+
+
+def test_more_evaluations_do_not_train_again(run, tmp_path):
+    run({"1": 4, "2": 2})
+    more = 'splits = ["test", "heldout"]\nreports = ["failures"]\n[cells]'
+    (tmp_path / "table.toml").write_text(FILE.replace("[cells]", more))
+    _, scripts, table = run({"1": 3, "2": 3})
+    assert len(scripts.calls) == 8 and {call[0] for call in scripts.calls} == {"evaluate.py"}
+    seed = table["cells"]["with"]["seeds"]["1"]
+    assert seed["scores"]["test"]["greedy"]["solved"] == 4  # from before
+    assert seed["scores"]["heldout"]["greedy"]["solved"] == 3
+    assert seed["reports"] == {"failures": {"score": 7}}
+
+
+def test_evaluation_gets_its_own_flags(run, tmp_path):
+    other = 'evaluate = "--dataset large"\n[cells]'
+    (tmp_path / "table.toml").write_text(FILE.replace("[cells]", other))
+    _, scripts, _ = run({"1": 4, "2": 2})
+    told = [call for call in scripts.calls if call[0] == "evaluate.py"]
+    assert told and all("--dataset" in call and "large" in call for call in told)
 
 
 def test_a_changed_cell_is_run_anew(run, tmp_path):
@@ -118,6 +171,8 @@ def test_a_seed_that_fails_is_reported_and_not_fatal(run, capsys):
         ("seeds = 'one'\n[cells]\na = ''", "seeds"),
         ("speed = 1\n[cells]\na = ''", "speed"),
         ("[cells]\na = 3", "cells"),
+        ("[cells]\na = ''\n[paper]\nb = '1'", "[paper] names no cell by b"),
+        ("[cells]\na = ''\n[paper]\na = 1", "paper"),
         (None, "cannot read"),
     ],
 )
@@ -144,3 +199,15 @@ def test_a_ray_cluster_trains_and_a_broken_cell_does_not_stop_it(tmp_path):
     cells = json.loads((tmp_path / "results" / "ray.json").read_text())["cells"]
     assert code == 1 and "error" in cells["bad"]["seeds"]["1"]
     assert 0 <= cells["good"]["summary"]["test greedy"]["mean"] <= 1
+
+
+FILES = sorted((cohort.PROJECT / "runs" / "cohorts").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_every_cohort_of_the_project_can_be_run(path, tmp_path):
+    table = cohort.read_cohort(path)
+    for job in cohort.jobs_of(table._replace(seeds=table.seeds[:1]), tmp_path):
+        args = parse_args(job.flags)
+        assert load_dataset(args.dataset, "val"), job.cell
+        assert set(job.decoders) <= set(DECODERS) and set(job.reports) <= set(REPORTS)

@@ -29,6 +29,14 @@ def test_lp_weights_keep_a_floor():
     assert lp_weights(np.zeros(4), 0.2).tolist() == [0.25] * 4
 
 
+def test_an_optimistic_start_turns_to_what_was_never_tried():
+    chosen = Curriculum(["a", "b"], name="lp-optimistic", ucb_beta=2.0, lp_floor=0.2, seed=0)
+    assert chosen.class_weights().tolist() == [0.5, 0.5]
+    for _ in range(200):
+        chosen.record(0, False)
+    assert chosen.class_weights()[1] > 0.89
+
+
 def test_ucb_weights_by_hand():
     weights = ucb_weights(np.array([0.5, 0.0]), np.array([90, 10]), 2.0)
     raw = [0.5 + 2 * np.sqrt(np.log(100) / 90), 2 * np.sqrt(np.log(100) / 10)]
@@ -49,7 +57,9 @@ def test_draw_follows_the_weights():
     assert counts[1] == 0 and counts[2] / 4000 == pytest.approx(0.75, abs=0.03)
 
 
-@pytest.mark.parametrize("name", ["uniform", "inverse", "lp", "ucb-lp", "thompson"])
+@pytest.mark.parametrize(
+    "name", ["uniform", "inverse", "lp", "lp-optimistic", "ucb-lp", "thompson"]
+)
 def test_every_curriculum_draws_and_resumes(name):
     families = ["a"] * 5 + ["b"] * 3
 

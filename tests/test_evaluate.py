@@ -11,6 +11,7 @@ import torch
 import evaluate
 import train_ppo
 from abel import Trace, load_dataset
+from abel.oracle import SetAnswer
 from abel.study import DECODERS
 from abel.tables import TABLES, layout
 from abel.trace import main as check_trace
@@ -41,6 +42,26 @@ def linear(monkeypatch):
         return log_probs, np.zeros(len(observations))
 
     monkeypatch.setattr(evaluate, "as_policy", lambda agent: policy)
+
+
+@pytest.fixture
+def no_sympy(monkeypatch):
+    """SymPy has no answer, at once."""
+
+    class Silent:
+        def __init__(self, limit):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def solution_set(self, text):
+            return SetAnswer(None, None, "not asked", 0.0)
+
+        def __exit__(self, *exception):
+            pass
+
+    monkeypatch.setattr("abel.complete.Oracle", Silent)
 
 
 @pytest.fixture
@@ -82,6 +103,30 @@ def test_a_batch_gives_a_line_each_and_its_exit_code(run_dir, linear, batch, cap
     assert found["decoders"]["greedy"]["by_family"] == {"one": [2, 2], "two": [0, 1]}
 
 
+def test_all_roots_of_an_equation(run_dir, linear, no_sympy, capsys):
+    flags = ["--run", run_dir, "--all-roots", "--equation"]
+    assert evaluate.run([*flags, "a*x + b = 0"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[3:6] == ["x = -b/a   (proved)", "", "1 root"]
+    assert lines[-1].startswith("complete: the polynomial has 1 distinct root;")
+    assert evaluate.run([*flags, "sqrt(x) + 1 = 0", "--format", "json"]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert data["roots"] == [] and data["completeness"]["state"] == "unknown"
+
+
+def test_all_roots_of_a_split_are_counted_by_family(
+    run_dir, linear, no_sympy, batch, capsys, tmp_path
+):
+    out = tmp_path / "out.json"
+    flags = ["--run", run_dir, "--dataset", batch, "--split", "all", "--json", str(out)]
+    assert evaluate.run([*flags, "--all-roots", "--decoder", "beam"]) == 0
+    found = json.loads(out.read_text())
+    one, two = found["by_family"]["one"], found["by_family"]["two"]
+    assert one["complete"] == one["with_a_root"] == one["n"] == 2 and two["unknown"] == 1
+    assert found["equations"][0]["roots"][0]["root"] == "-b/a"
+    assert "with a root" in capsys.readouterr().out
+
+
 def test_results_have_the_documented_form(run_dir, linear, batch, capsys, tmp_path):
     out = tmp_path / "out.json"
     flags = ["--run", run_dir, "--dataset", batch, "--split", "all", "--budget", "20"]
@@ -118,6 +163,8 @@ def test_the_default_is_greedy_and_beam_on_the_runs_own_test_split(run_dir, caps
         (["--width", "0"], "must be positive"),
         (["--beam", "--decoder", "bfs"], "--beam contradicts --decoder bfs"),
         (["--json", "nowhere/out.json"], "no directory 'nowhere'"),
+        (["--all-roots", "--decoder", "bfs"], "--all-roots goes with --decoder greedy or beam"),
+        (["--all-roots", "--report", "cost"], "without --report"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run_dir, capsys, flags, message):

@@ -291,12 +291,15 @@ CELL = "[cells]\na = ''"
         (f"splits = ['../../test']\n{CELL}", "splits must be"),
         (f"decoders = [['greedy']]\n{CELL}", "decoders must be"),
         (f"decoders = 'greedy'\n{CELL}", "decoders must be"),
-        (f"flags = 3\n{CELL}", "flags and about must be text"),
-        (f"about = ['x']\n{CELL}", "flags and about must be text"),
+        (f"flags = 3\n{CELL}", "flags must be text"),
+        (f"about = ['x']\n{CELL}", "about must be text"),
+        (f"evaluate = ['--width']\n{CELL}", "evaluate must be text"),
+        (f"evaluate = '--bundle ../elsewhere'\n{CELL}", "--bundle of 'evaluate' is for the cohort"),
+        (f"reports = ['../families']\n{CELL}", "reports must be"),
         (f"seeds = {'[' * 5000}", "is not TOML"),
         ("\xff\xfe", "is not TOML"),
     ],
-    ids=range(23),
+    ids=range(26),
 )
 def test_a_cohort_that_is_none_is_refused(text, words, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -314,12 +317,13 @@ def test_two_cohorts_of_one_name_do_not_run_at_once(tmp_path, capsys):
     lock.close()
 
 
-def test_a_cell_whose_records_are_damaged_fails_alone(tmp_path):
-    job = cohort.Job("a", 1, [], ["test"], ["greedy"], str(tmp_path))
-    (tmp_path / "asked.json").write_text("{")
-    assert "is damaged" in cohort.run_job(job)["error"]
-    cohort.write_json(
-        tmp_path / "asked.json", {"flags": [], "splits": ["test"], "decoders": ["greedy"]}
-    )
-    (tmp_path / "result.json").write_text("[]")
-    assert "is damaged" in cohort.run_job(job)["error"]
+@pytest.mark.parametrize("name", ["asked.json", "train/run/args.json", "test-greedy.json"])
+def test_a_cell_whose_records_are_damaged_fails_alone(name, tmp_path, monkeypatch):
+    (tmp_path / "train" / "run").mkdir(parents=True)
+    (tmp_path / "train" / "run" / "last.pt").touch()
+    for file in ("asked.json", "train/run/args.json", "test-greedy.json"):
+        cohort.write_json(tmp_path / file, {"flags": [], "evaluate": [], "total_timesteps": 1})
+    (tmp_path / name).write_text("[" * 10_000)
+    monkeypatch.setattr(cohort, "curve_of", lambda run: {"steps": 1})
+    job = cohort.Job("a", 1, [], ["test"], ["greedy"], [], [], str(tmp_path))
+    assert f"{name}' is damaged" in cohort.run_job(job)["error"]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from abel import parse, verify_root
-from abel.oracle import Answer, Oracle, ask
+from abel.oracle import Answer, Oracle, ask, ask_set, compared_points
 
 HARD = "cos(x)*sin(3*x)*exp(x) + x^2 = a"
 
@@ -46,6 +46,28 @@ def test_a_question_past_the_limit_is_ended_and_the_next_one_is_answered():
     assert child.poll() is not None  # nothing is left running
 
 
+def test_a_set_of_roots_comes_as_numbers():
+    """x^2 = a at the first sample point, from any of both processes' points."""
+    answer = ask_set("x^2 = a")
+    assert answer.text == "{-sqrt(a), sqrt(a)}" and answer.reason == ""
+    for (a,), numbers in zip(compared_points(1), answer.points, strict=True):
+        squares = [complex(float(re), float(im)) ** 2 for re, im, _ in numbers]
+        assert squares == pytest.approx([a, a])
+
+
+def test_a_set_that_is_not_explicit_is_none():
+    assert ask_set("sin(x^(1/4)) = 0").points is None
+    assert ask_set("exp(x) = 0").points == [[]]  # no root at the only point there is
+
+
+@pytest.mark.slow
+def test_sets_are_asked_for_in_a_child_process_too():
+    with Oracle(limit=0.01) as oracle:
+        assert oracle.solution_set(HARD).points is None
+        oracle.limit = 200.0
+        assert oracle.solution_set("x + a = 0").text == "{-a}"
+
+
 def test_past_limit_is_told_from_other_failures():
     assert Answer(None, None, "no answer in 3 s", 3.0).past_limit
     assert not Answer(None, None, "no roots", 0.1).past_limit
@@ -54,8 +76,8 @@ def test_past_limit_is_told_from_other_failures():
 @pytest.mark.slow
 def test_a_solve_under_way_ends_with_the_one_who_asked():
     """A killed asker closes its end of the pipe; no `solve` goes on for ever after that."""
-    oracle = Oracle(limit=0.5)
+    oracle = Oracle(limit=60.0)
     oracle("x + a = 0")
-    print(json.dumps(HARD), file=oracle.child.stdin, flush=True)
+    print(json.dumps(["solve", HARD]), file=oracle.child.stdin, flush=True)
     oracle.child.stdin.close()
     assert oracle.child.wait(timeout=20) == 0

@@ -339,6 +339,7 @@ def test_text_that_keeps_sympy_busy_for_seconds_or_forever_is_refused_at_once(te
         "x^" * 5 + "x",
     ],
 )
+@pytest.mark.no_cover  # its time is measured
 def test_large_text_within_the_limits_is_read_quickly(text):
     start = time.process_time()
     assert isinstance(parse(text), Equation)

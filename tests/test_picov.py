@@ -26,8 +26,8 @@ from abel.grammar import (
 from abel.numeric import is_zero
 from abel.parse import parse_expression
 from abel.picov import (
+    LearnedGenerator,
     PiCov,
-    as_generator,
     cloning_loss,
     heldout_equations,
     load_generator,
@@ -229,7 +229,7 @@ def test_from_reward_the_shortest_proved_program_stays_and_a_failed_one_is_not_t
 
 
 def test_answers_are_remembered_and_the_same_for_equal_views():
-    generator = as_generator(untrained())
+    generator = LearnedGenerator(untrained())
     generator(a * x**2 + b * x + c, ZERO)
     assert len(generator.programs) == len(generator.answers) == 1
     generator(Symbol("q") * x**2 + 7 * b * x + c, ZERO)

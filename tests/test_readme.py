@@ -37,6 +37,14 @@ def test_dataset_counts_are_those_of_the_files(row):
         assert numbers == (counts[:1] if "each" in row[column] else counts)
 
 
+@pytest.mark.slow
+def test_the_gymnasium_example_runs(capsys):
+    pytest.importorskip("sb3_contrib")
+    example = README.split("<!-- gymnasium -->\n```python\n")[1].split("```")[0]
+    exec(compile(example, "README.md", "exec"), {})
+    assert re.match(r".*\n  1\. .*\n(not solved|x = .*)\n$", capsys.readouterr().out)
+
+
 def ceiling(name: str, key: str) -> float:
     parts = [family["heldout"] for family in STATS[name].values() if "heldout" in family]
     return sum(part[key] * part["count"] for part in parts) / sum(part["count"] for part in parts)

@@ -6,10 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from abel import EnvConfig, load_dataset
+from abel import Env, EnvConfig, load_dataset, textbook
 from abel.datasets import Problem, anonymous
-from abel.generate import has_route
-from abel.variants import generalisation, renamed, rescaled, rewrite_letters
+from abel.variants import VARIANTS, compound, generalisation, renamed, rescaled, rewrite_letters
 
 CUBIC = Problem("a*x**3 + 3*b*x**2 + b**2*x/(3*a) + exp(x)*E = 0", "cubic")
 
@@ -32,15 +31,23 @@ def test_a_letter_is_rescaled_alike_wherever_it_stands():
     other = rescaled(CUBIC, random.Random(2))
     scaled = re.findall(r"\((-?\d+)\*([a-z])\)", other.text)
     assert len(scaled) == 4 and len(set(scaled)) == 2  # a and b, twice each
-    assert all(11 <= abs(int(scale)) <= 30 for scale, _ in scaled)
+    assert all(11 <= abs(int(scale)) <= 100 for scale, _ in scaled)
     assert re.sub(r"\(-?\d+\*([a-z])\)", r"\1", other.text) == CUBIC.text
 
 
+def test_a_compound_stands_wherever_its_letter_stood():
+    other = compound(CUBIC, random.Random(3))
+    assert other.text == "(q/s)*x**3 + 3*exp(r)*x**2 + exp(r)**2*x/(3*(q/s)) + exp(x)*E = 0"
+
+
+@pytest.mark.parametrize("name", VARIANTS)
 @pytest.mark.parametrize("index", [0, 20, 30, 40])
-def test_variants_can_still_be_solved(index):
-    problem = load_dataset("open_small", "test")[index]
-    assert has_route(renamed(problem, random.Random(0)).equation)
-    assert has_route(rescaled(problem, random.Random(0)).equation)
+def test_variants_can_still_be_solved(index, name):
+    """Large constants may leave no room for a step unless they are relabeled first."""
+    problem = VARIANTS[name](load_dataset("open_small", "test")[index], random.Random(0))
+    env = Env([problem], EnvConfig(terms="blocks"))
+    env.reset(options={"index": 0})
+    assert textbook.solve(env, relabel=True)
 
 
 def test_the_report_counts_each_variant():
@@ -55,7 +62,7 @@ def test_the_report_counts_each_variant():
     problems = [Problem("a*x = 0", "one"), Problem("exp(x) = a", "two")]
     report = generalisation(policy, problems, EnvConfig(terms="blocks", max_steps=3))
     assert report["n"] == 2
-    for name in ("original", "renamed", "rescaled"):
+    for name in ("original", *VARIANTS):
         assert report[name] == [1, 2]
         assert report["by_family"]["one"][name] == [1, 1]
         assert report["by_family"]["two"][name] == [0, 1]

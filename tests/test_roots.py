@@ -1,0 +1,420 @@
+"""All roots: hand-worked equations, played by scripts where a trained policy would be asked."""
+
+import json
+
+import pytest
+from sympy import I, Integer, Ne, Symbol, asin, atan, cos, exp, log, pi, sin, sqrt
+
+from abel import EnvConfig, parse, textbook, verify_root, wild
+from abel.branches import every_value, factors, forks, may_lose
+from abel.complete import Check, SolutionSet, check_roots, show, summary
+from abel.cov import Substitute, unwind
+from abel.datasets import Problem
+from abel.equation import Equation, X
+from abel.oracle import REACH, SetAnswer, ask_set, window
+from abel.roots import Root, Roots, all_roots, distinct_roots, judge, merged
+from abel.search import Solution, advance, look, start_of
+from abel.tables import completeness, layout
+from abel.verify import is_identity
+
+A, B = Symbol("a"), Symbol("b")
+N, M = Symbol("n", integer=True), Symbol("m", integer=True)
+DETECTOR = EnvConfig(max_steps=30)
+GENERAL = EnvConfig(substitutions="general", terms="blocks", max_steps=30)
+
+
+def script(config, proposals, first=()):
+    """A decoder that plays the actions `first` names, then those that a script proposes."""
+    cache = config.new_cache()
+
+    def decode(equation, place):
+        path, tried, names = [], set(), list(first)
+        while not place.form.solved_form and len(path) < config.max_steps:
+            observation = look(place, config, cache)
+            legal = {action: index for index, action in enumerate(observation.actions)}
+            wanted = [a for a in legal if names and str(a) == names[0]]
+            wanted = wanted or proposals(place.form.lhs, place.form.rhs)
+            action = next((a for a in wanted if a in legal and (place.key, a) not in tried), None)
+            if action is None:
+                break
+            names = names[1:]
+            tried.add((place.key, action))
+            place, transform = advance(place, action, legal[action], cache)
+            path.append((observation, legal[action], place.form, transform))
+        root = unwind(place.stack, place.form.rhs) if place.form.solved_form else None
+        verdict = None if root is None else cache.verdict(equation, root)
+        found = (bool(verdict), root, verdict) if verdict else (False, None, None)
+        return Solution(equation, *found, tuple(path), len(path))
+
+    return decode, cache
+
+
+def solve(text, config=DETECTOR, first=()):
+    proposals = textbook.proposals if config is DETECTOR else wild.proposals
+    decode, cache = script(config, proposals, first)
+    solution = decode(parse(text), start_of(parse(text), cache))
+    return solution, all_roots(solution, decode, config, cache)
+
+
+def is_set(roots, *expected):
+    """Whether the values are these, in any order, each once."""
+    left = [root.value for root in roots.found]
+    for value in expected:
+        same = [v for v in left if is_identity(v - value)]
+        if len(same) != 1:
+            return False
+        left.remove(same[0])
+    return not left
+
+
+# ---- Hand-worked equations ----
+
+
+def test_both_square_roots():
+    solution, roots = solve("x^2 = a")
+    assert solution.solved and is_set(roots, sqrt(A), -sqrt(A)) and roots.every_branch
+    assert [root.how for root in roots.found] == [
+        (), ("x**2 = a: take the square root, times -1",),
+    ]  # fmt: skip
+    assert distinct_roots(parse("x^2 = a")) == 2
+
+
+def test_both_roots_of_a_quadratic():
+    _, roots = solve("a*x^2 + b*x + c = 0")
+    c, d = Symbol("c"), sqrt((-Symbol("c") + B**2 / (4 * A)) / A)
+    assert c in d.free_symbols and is_set(roots, d - B / (2 * A), -d - B / (2 * A))
+
+
+def test_the_complex_cube_roots():
+    _, roots = solve("x^3 = a")
+    third = A ** (Integer(1) / 3)
+    unit = Integer(-1) / 2 + sqrt(3) * I / 2
+    assert is_set(roots, third, third * unit, third * unit.conjugate())
+    assert all(root.status == "proved" for root in roots.found)
+
+
+def test_fourth_roots_by_two_square_roots():
+    _, roots = solve("x^4 = a")
+    root = sqrt(sqrt(A))
+    assert len(roots.found) == 4 and is_set(roots, root, -root, sqrt(-sqrt(A)), -sqrt(-sqrt(A)))
+
+
+def test_the_angles_of_a_sine_for_all_integers():
+    _, roots = solve("sin(x) = a")
+    assert is_set(roots, asin(A) + 2 * pi * N, pi - asin(A) + 2 * pi * N)
+    assert all(root.integers == (N,) and root.status == "proved" for root in roots.found)
+
+
+def test_zeros_of_a_sine_are_one_family():
+    _, roots = solve("sin(x) = 0")
+    assert is_set(roots, pi * N) and roots.found[0].valid_when is None
+
+
+def test_the_angles_of_a_cosine():
+    _, roots = solve("cos(2*x) = 1/2")
+    assert is_set(roots, pi / 6 + pi * N, -pi / 6 + pi * N)
+
+
+def test_the_logarithms():
+    _, roots = solve("exp(x) = a")
+    assert is_set(roots, log(A) + 2 * pi * I * N)
+
+
+def test_an_exponential_equation_through_a_change_of_variables():
+    """x := log(x) gives one logarithm of each of two numbers; the others are as good."""
+    _, roots = solve("a*exp(x) + b*exp(-x) = 0")
+    assert all(root.integers == (N,) for root in roots.found)
+    values = [root.value.subs(N, 0) for root in roots.found]
+    assert all(verify_root(parse("a*exp(x) + b*exp(-x) = 0"), value) for value in values)
+
+
+def test_every_root_in_u_gives_an_equation_in_x():
+    """u = exp(x) from the roots of u^2 + a*u + b: two families."""
+    _, roots = solve("exp(2*x) + a*exp(x) + b = 0", GENERAL)
+    inner = sqrt(-B + A**2 / 4)
+    assert is_set(roots, log(inner - A / 2) + 2 * pi * I * N, log(-inner - A / 2) + 2 * pi * I * N)
+
+
+def test_a_biquadratic_has_four_roots():
+    solution, roots = solve("x^4 + a*x^2 + b = 0", GENERAL)
+    inner = sqrt(-B + A**2 / 4)
+    assert any(action.op == "let" for o, i, *_ in solution.path for action in [o.actions[i]])
+    assert is_set(
+        roots, sqrt(inner - A / 2), -sqrt(inner - A / 2),
+        sqrt(-inner - A / 2), -sqrt(-inner - A / 2),
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_three_roots_of_a_cubic_are_found_once():
+    """Vieta's substitution gives each of them twice."""
+    _, roots = solve("x^3 + a*x + b = 0", GENERAL)
+    numbers = {str(root.value.subs({A: 1.3, B: 0.7}).evalf(8)) for root in roots.found}
+    assert len(roots.found) + len(roots.unproven) == 3 and len(numbers) == len(roots.found)
+
+
+def test_factors_are_branches_and_the_simple_roots_stay():
+    """The first root, (a + b + sqrt((a - b)^2))/2, is a or b: it is no third root."""
+    solution, roots = solve("(x - a)*(x - b) = 0")
+    assert solution.solved and solution.root not in (A, B)
+    assert is_set(roots, A, B)
+    assert roots.found[0].how == ("(-a + x)*(-b + x) = 0: -a + x = 0",)
+
+
+def test_factors_help_where_no_first_root_was_found():
+    solution, roots = solve("x*(x^2 + a) = 0")
+    assert not solution.solved and is_set(roots, Integer(0), sqrt(-A), -sqrt(-A))
+    assert roots.every_branch
+
+
+def test_a_root_that_squaring_brought_in_is_dropped():
+    """x = (a - x)^2 has two roots; sqrt(x) = a - x has the smaller one, for a >= 0."""
+    solution, roots = solve("sqrt(x) = a - x", first=["square"])
+    assert len(roots.found) == 1 and roots.refuted == 1 and not solution.solved
+    assert is_set(roots, A + Integer(1) / 2 - sqrt(4 * A + 1) / 2) or roots.found[0].valid_when
+
+
+def test_one_root_only():
+    _, roots = solve("a*x + b = 0")
+    assert is_set(roots, -B / A) and roots.every_branch and not roots.unproven
+    assert roots.to_text() == "1 root\nx = -b/a   (proved)"
+
+
+def test_a_condition_stays_with_its_root():
+    _, roots = solve("sqrt(x) + b = 0")
+    assert is_set(roots, B**2) and str(roots.found[0].valid_when) == "b <= 0"
+
+
+def test_branches_reach_roots_that_principal_values_miss():
+    """asin(0) = 0 leads nowhere: sqrt(exp(x)) is pi*n, and n = 0 is no root."""
+    solution, roots = solve("sin(sqrt(exp(x))) = 0")
+    assert not solution.solved
+    assert is_set(roots, log(pi**2 * N**2) + 2 * pi * I * M)
+    assert (
+        "Ne(n, 0)" in roots.found[0].to_text() and "all integers n, m" in roots.found[0].to_text()
+    )
+
+
+def test_the_integer_has_a_name_of_its_own():
+    _, roots = solve("n*exp(x) = m")
+    assert [symbol.name for symbol in roots.found[0].integers] == ["k"]
+    assert roots.found[0].to_data()["root"] == "2*I*pi*k + log(m/n)"
+
+
+# ---- Branches ----
+
+
+def test_a_step_that_loses_nothing_has_no_branches():
+    n = N
+    assert forks("sqrt", X + 1, A, sqrt(A), None, n) == []
+    assert forks("sqrt", X**2, Integer(0), Integer(0), None, n) == []
+    assert forks("log", X, A, log(A), None, n) == []
+    assert forks("asin", X, A, asin(A), None, n) == []
+    assert forks("sub", X + A, B, B - A, None, n) == []
+
+
+def test_every_branch_of_a_step_holds():
+    """sin of every branch of asin(a) is a, and so on."""
+    for op, function, inverse in (("asin", sin, asin(A)), ("log", exp, log(A))):
+        for branch in forks(op, function(X), A, inverse, None, N):
+            assert verify_root(Equation(function(X), A), branch.rhs)
+
+
+def test_equal_angles_on_both_sides():
+    """cos(x) = cos(b) is x = b + 2*pi*n or x = -b + 2*pi*n."""
+    found = {fork.rhs for fork in forks("acos", cos(X), cos(B), B, None, N)}
+    assert found == {B + 2 * pi * N, -B + 2 * pi * N}
+
+
+def test_a_substitution_takes_every_logarithm():
+    assert every_value(log(X) / A, N) == (log(X) + 2 * pi * I * N) / A
+    assert every_value(X - A, N) == X - A
+
+
+def test_which_steps_may_lose_a_root_on_all_branches():
+    assert not may_lose("cov", Substitute(log(X) / A)) and not may_lose("cov", Substitute(X - A))
+    assert not may_lose("vieta", Substitute(X + A / X)) and not may_lose("sqrt", None)
+    assert may_lose("lambert", None) and may_lose("tan-half", Substitute(2 * atan(X)))
+    assert may_lose("cov", Substitute(sqrt(X))) and may_lose("cov", Substitute(exp(X)))
+
+
+def test_factors_of_a_product():
+    assert factors(A * X * (X + A) ** 2, Integer(0)) == [X, X + A]
+    assert factors(X * exp(X), Integer(0)) == []  # one factor that can vanish
+    assert factors((X - A) / (X + A), Integer(0)) == []
+    assert factors(X * (X + A), B) == []
+
+
+# ---- Verdicts for families ----
+
+
+@pytest.mark.parametrize(
+    "text, family, proved",
+    [
+        ("sin(x) = a", asin(A) + 2 * pi * N, True),
+        ("sin(x) = a", asin(A) + pi * N, False),  # every other one
+        ("sin(x) = a", pi - asin(A) + 2 * pi * N, True),
+        ("sin(x) = 0", pi * N, True),
+        ("cos(x) = 0", pi * N, False),
+        ("cos(x) = (-1)^2", 2 * pi * N * M, True),
+        ("exp(x) = a", log(A) + 2 * pi * I * N, True),
+        ("exp(x) = a", log(A) + pi * I * N, False),
+        ("exp(2*x) = a", log(A) / 2 + pi * I * N, True),
+        ("exp(3*x) = a", log(A) / 3 + pi * I * N, False),
+        ("sin(x^(1/4)) = 0", pi**4 * N**4, True),
+        ("sin(sqrt(x)) = 0", pi**2 * N, False),
+    ],
+)
+def test_a_family_is_proved_only_if_all_of_it_is_right(text, family, proved):
+    verdict = verify_root(parse(text), family)
+    assert bool(verdict) is proved
+    if proved:
+        for n in range(-3, 4):
+            assert verify_root(parse(text), family.subs({N: n, M: 2}))
+
+
+def test_a_real_symbol_is_no_integer():
+    assert verify_root(parse("sin(x) = a"), asin(A) + 2 * pi * Symbol("n")).status == "refuted"
+
+
+def test_a_sign_that_changes_with_n():
+    """(-1)^n*asin(a) + pi*n is right, but for all n only its two halves are proved."""
+    assert is_identity(cos(pi * N) * sin(A) - sin(A + pi * N))
+    assert not is_identity(sin(A) - sin(A + pi * N))
+
+
+def test_what_holds_for_some_integers_says_which():
+    cache = DETECTOR.new_cache()
+    equation = parse("sin(x) = a")
+    (root,) = judge(equation, asin(A) + pi * N, (), cache)
+    assert root.status == "proved for n = -2, 0, 2" and root.proved
+    assert "for all" not in root.to_text()
+
+
+def test_of_a_refuted_family_zero_may_remain():
+    (root,) = judge(parse("log(x) = a"), exp(A) + N, (), DETECTOR.new_cache())
+    assert root.value == exp(A) and root.how == ("n = 0",) and not root.integers
+
+
+# ---- No root twice ----
+
+
+def test_families_give_single_roots_and_each_other():
+    equation = parse("cos(x) = 1/2")
+    family = Root(pi / 3 + 2 * pi * N, "proved")
+    others = [Root(pi / 3, "proved"), Root(7 * pi / 3 - 2 * pi * N, "proved")]
+    apart = Root(-pi / 3 + 2 * pi * N, "proved")
+    assert merged(equation, [family, *others, apart]) == (family, apart)
+
+
+def test_a_root_that_three_others_give_in_turn_goes():
+    """At some coefficients it is the first of them, at others the second."""
+    equation = parse("(x - a)*(x - b) = 0")
+    larger = Root((A + B + sqrt((A - B) ** 2)) / 2, "proved")
+    roots = [Root(A, "proved"), larger, Root(B, "proved")]
+    assert merged(equation, roots) == (roots[0], roots[2])
+    assert merged(equation, roots[:2]) == tuple(roots[:2])
+
+
+def test_a_conditional_root_does_not_hide_an_unconditional_one():
+    equation = parse("x^2 = a^2")
+    always, sometimes = Root(A, "proved"), Root(sqrt(A**2), "proved", A > 0)
+    other = Root(-A, "proved")
+    assert merged(equation, [sometimes, always, other]) == (always, other)
+
+
+def test_a_family_gives_only_what_is_claimed_of_it():
+    equation = parse("sin(x) = a")
+    some = Root(asin(A) + pi * N, "proved for n = -2, 0, 2", None, (), ((-2,), (0,), (2,)))
+    given, apart = Root(asin(A) + 2 * pi, "proved"), Root(asin(A) + 4 * pi, "proved")
+    assert merged(equation, [given, some, apart]) == (some, apart)
+    no_zero = Root(pi * N, "proved", Ne(N, 0))
+    single = [Root(Integer(0), "proved"), Root(pi, "proved")]
+    assert merged(parse("sin(x) = 0"), [no_zero, *single]) == (no_zero, single[0])
+
+
+# ---- Whether a set is complete ----
+
+
+def found(text, *values):
+    roots = tuple(Root(value, "proved") for value in values)
+    return Roots(parse(text), roots, (), 0, True)
+
+
+@pytest.mark.parametrize(
+    "text, count",
+    [
+        ("a*x^2 + b*x + c = 0", 2),
+        ("(x - a)^2*(x - b) = 0", 2),
+        ("x^4 = 2*x^2 - 1", 2),
+        ("1/(x - a) = b", 1),
+        ("(x^2 - a^2)/(x - a) = 0", 1),
+        ("sin(x) = a", None),
+        ("sqrt(x) = a", None),
+    ],
+)
+def test_distinct_roots_of_polynomials(text, count):
+    assert distinct_roots(parse(text)) == count
+
+
+@pytest.mark.parametrize(
+    "text, values, state",
+    [
+        ("x^2 = a", [sqrt(A), -sqrt(A)], "complete"),
+        ("x^2 = a", [sqrt(A)], "fewer"),
+        ("sin(x) = a", [asin(A) + 2 * pi * N, pi - asin(A) + 2 * pi * N], "complete"),
+        ("sin(x) = a", [asin(A) + 2 * pi * N], "fewer"),
+        ("exp(x) = a", [log(A) + 2 * pi * I * N], "complete"),
+        ("exp(x) = a", [log(A)], "fewer"),
+        ("sqrt(x) + b = 0", [B**2], "complete"),
+    ],
+)
+def test_a_set_beside_sympys(text, values, state):
+    check = check_roots(found(text, *values), ask_set(text))
+    assert check.by_sympy == check.state == state
+
+
+def test_sympy_may_lack_roots_or_have_no_set():
+    text, values = "sin(x) = a", [asin(A) + 2 * pi * N, pi - asin(A) + 2 * pi * N]
+    half = ask_set(text)
+    few = [[number for number in point[: len(point) // 2]] for point in half.points]
+    both = check_roots(found(text, *values), SetAnswer("half", few, "", 0.0))
+    assert both.by_sympy == "more" and "lacks" in both.to_text()
+    none = ask_set("sin(x^(1/4)) = 0")
+    assert none.points is None and none.reason.startswith("no explicit set")
+    check = check_roots(found("sin(x^(1/4)) = 0", pi**4 * N**4), none)
+    assert check.state == "unknown" and "no answer" in check.to_text()
+
+
+def test_the_degree_decides_without_sympy():
+    check = check_roots(found("x^2 = a", sqrt(A), -sqrt(A)), SetAnswer(None, None, "raised", 0.0))
+    assert check == Check(2, "complete", "unknown", "raised", None) and check.state == "complete"
+    assert check_roots(found("x^2 = a"), SetAnswer(None, None, "raised", 0.0)).state == "fewer"
+
+
+def test_windows_reach_as_far_as_they_say():
+    assert window(0) == [()] and len(window(1)) == 2 * REACH[1] + 1 and window(1)[0] == (0,)
+    assert len(window(2)) == (2 * REACH[2] + 1) ** 2 and window(3) == []
+
+
+# ---- What is shown ----
+
+
+def test_a_set_is_text_latex_and_data():
+    solution, roots = solve("x^2 = a")
+    check = check_roots(roots, SetAnswer(None, None, "not asked", 0.0))
+    each = SolutionSet(Problem("x^2 = a", "square"), solution, roots, check, 0.1)
+    text = show([each], "text", True)
+    assert text.endswith(
+        "\n\n2 roots\nx = sqrt(a)   (proved)\nx = -sqrt(a)   (proved)\n"
+        "    x**2 = a: take the square root, times -1\n"
+        "complete: the polynomial has 2 distinct roots;"
+        " SymPy's solveset has no answer (not asked)"
+    )
+    data = json.loads(show([each], "json", True))
+    assert [root["root"] for root in data["roots"]] == ["sqrt(a)", "-sqrt(a)"]
+    assert data["completeness"]["state"] == "complete" and data["trace"]["root"] == "sqrt(a)"
+    assert r"x = - \sqrt{a}" in show([each], "latex", True)
+    counts = summary([each])
+    assert counts["by_family"]["square"]["complete"] == counts["all"]["n"] == 1
+    assert "square" in layout(completeness(counts))
