@@ -42,9 +42,13 @@ from abel.env import EnvConfig, SyncVectorEnv
 from abel.progress import Progress, training_line
 from abel.records import (
     RunError,
+    check_fields,
+    hold,
     load_checkpoint,
+    load_weights,
     new_run,
     provenance,
+    refusing,
     save_checkpoint,
     write_json,
 )  # fmt: skip
@@ -88,6 +92,10 @@ class NetConfig:
     """actions that the index head can tell apart; later ones are masked"""
 
     def __post_init__(self) -> None:
+        for name, low, high in (("hidden", 1, 4096), ("embed", 1, 4096), ("rounds", 0, 100),
+                                ("cap", 1, 100_000)):  # fmt: skip
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"--{name} must be between {low} and {high}")
         if self.encoder == "mlp" and self.head == "pointer":
             raise ValueError("--encoder mlp has no nodes to point at: use --head index")
 
@@ -509,10 +517,11 @@ def replay_loss(log_prob: Tensor) -> Tensor:
 
 def args_from_dict(data: dict[str, Any]) -> Args:
     """The arguments that a run was started with, from its checkpoint."""
-    try:
-        return Args(**{**data, "env": EnvConfig(**data["env"]), "net": NetConfig(**data["net"])})
-    except (TypeError, KeyError, ValueError) as error:
-        raise RunError(f"the checkpoint's arguments do not fit this version: {error}") from None
+    with refusing("the checkpoint's arguments do not fit this version"):
+        args = Args(**{**data, "env": EnvConfig(**data["env"]), "net": NetConfig(**data["net"])})
+        for config in (args, args.env, args.net):
+            check_fields(config)
+        return args
 
 
 def load_agent(path: str | Path) -> tuple[Agent, Args, dict[str, Any]]:
@@ -520,15 +529,9 @@ def load_agent(path: str | Path) -> tuple[Agent, Args, dict[str, Any]]:
     path = Path(path)
     if path.is_dir():
         path = path / "best.pt" if (path / "best.pt").exists() else path / "last.pt"
-    state = load_checkpoint(path, FORMAT)
+    state = load_checkpoint(path, FORMAT, "args", "agent", "step")
     args = args_from_dict(state["args"])
-    agent = Agent(args.net)
-    try:
-        agent.load_state_dict(state["agent"])
-    except RuntimeError as error:
-        reason = str(error).splitlines()[0]
-        raise RunError(f"the weights in '{path}' do not fit: {reason}") from None
-    return agent.eval(), args, state
+    return load_weights(lambda: Agent(args.net), state["agent"], path).eval(), args, state
 
 
 # ---- The run ----
@@ -536,9 +539,10 @@ def load_agent(path: str | Path) -> tuple[Agent, Args, dict[str, Any]]:
 
 def main(args: Args, argv: Sequence[str]) -> Path:
     """Train; returns the run's directory."""
-    resumed = load_checkpoint(Path(args.resume) / "last.pt", FORMAT) if args.resume else None
-    if resumed:
-        args = replace(args_from_dict(resumed["args"]), resume=args.resume)
+    resumed = None
+    if args.resume:
+        _, trained, resumed = load_agent(Path(args.resume) / "last.pt")
+        args = replace(trained, resume=args.resume)
     torch.set_num_threads(1)
     random.seed(args.seed)
     torch.manual_seed(args.seed)
@@ -562,31 +566,33 @@ def main(args: Args, argv: Sequence[str]) -> Path:
 
     name = f"{Path(args.dataset).stem}__{args.preset}__{args.seed}"
     run = Path(args.resume) if resumed else new_run(args.out, name)
+    lock = hold(run)
     if not resumed:
         write_json(run / "args.json", asdict(args))
         texts = [str(problem.equation) for problem in problems]
         write_json(run / "provenance.json", provenance(argv, texts))
-    writer, progress = SummaryWriter(str(run)), Progress()
-    progress.say(f"{run}: {len(problems)} equations, {len(validation)} for validation")
 
     global_step, first_iteration, best_score, spent_before, cpu_before = 0, 1, -1.0, 0.0, 0.0
     observations, infos = envs.reset(seed=args.seed)
     indices = [info["index"] for info in infos]
     episodes: list[list[Step]] = [[] for _ in envs.envs]
     if resumed:
-        agent.load_state_dict(resumed["agent"])
-        optimizer.load_state_dict(resumed["optimizer"])
-        curriculum.load_state_dict(resumed["curriculum"])
-        if curiosity:
-            curiosity.load_state_dict(resumed["curiosity"])
-        rng.bit_generator.state = resumed["rng"]
-        global_step, first_iteration = resumed["step"], resumed["iteration"] + 1
-        best_score, spent_before = resumed["best_score"], resumed["seconds"]
-        cpu_before = resumed["cpu_seconds"]
-        replay.load_state_dict(resumed["replay"], envs.envs[0])
-        indices = resumed["indices"]
-        episodes = [retrace(*begun) for begun in zip(envs.envs, indices, resumed["actions"])]
-        observations = [env.observation for env in envs.envs]
+        with refusing(f"cannot go on from '{run / 'last.pt'}'"):
+            agent.load_state_dict(resumed["agent"])
+            optimizer.load_state_dict(resumed["optimizer"])
+            curriculum.load_state_dict(resumed["curriculum"])
+            if curiosity:
+                curiosity.load_state_dict(resumed["curiosity"])
+            rng.bit_generator.state = resumed["rng"]
+            global_step, first_iteration = resumed["step"], resumed["iteration"] + 1
+            best_score, spent_before = resumed["best_score"], resumed["seconds"]
+            cpu_before = resumed["cpu_seconds"]
+            replay.load_state_dict(resumed["replay"], envs.envs[0])
+            indices = resumed["indices"]
+            episodes = [retrace(*begun) for begun in zip(envs.envs, indices, resumed["actions"])]
+            observations = [env.observation for env in envs.envs]
+    writer, progress = SummaryWriter(str(run)), Progress()
+    progress.say(f"{run}: {len(problems)} equations, {len(validation)} for validation")
 
     stop: list[int] = []
     signals = (signal.SIGINT, signal.SIGTERM)
@@ -794,6 +800,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     flat = {k: str(v) for k, v in (asdict(args) | asdict(args.env) | asdict(args.net)).items()}
     writer.add_hparams(flat, {"hparam/val_greedy": best_score}, run_name=".")
     writer.close()
+    lock.close()
     return run
 
 
@@ -843,7 +850,7 @@ def run(argv: Sequence[str]) -> int:
     """Train as the command line says; the exit code."""
     try:
         main(parse_args(argv), argv)
-    except (DatasetError, RunError, ValueError) as error:
+    except (DatasetError, RunError, ValueError, OSError) as error:
         print(f"train_ppo.py: {error}", file=sys.stderr)
         return 2
     return 0

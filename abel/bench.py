@@ -2,13 +2,14 @@
 
 python -m abel.bench env     # the environment against an uncached SymPy environment
 python -m abel.bench train   # a short training, by parts; TreeMLP against the padded listing
-python -m abel.bench soak    # a million random steps: rate, slowest step, failures, memory
+python -m abel.bench soak    # a million random steps (--soak-steps): rate, slowest step, memory
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import math
 import random
 import resource
 import signal
@@ -16,6 +17,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +29,7 @@ from abel.actions import MAX_NODES
 from abel.datasets import DatasetError, load_dataset
 from abel.env import Env, EnvConfig, SyncVectorEnv
 from abel.equation import Equation
-from abel.records import provenance, write_json
+from abel.records import RunError, provenance, write_json
 from abel.transitions import Observation
 
 MAX_STEPS = 12
@@ -219,28 +221,75 @@ def bench_env(args: argparse.Namespace) -> None:
           f" ({statistics.median(warm_rates):.0f} steps/s)")  # fmt: skip
 
 
+class Durations:
+    """Any number of durations in fixed memory: counts in buckets that are 2 % wide."""
+
+    WIDTH = 1.02
+
+    def __init__(self) -> None:
+        self.counts: Counter[int] = Counter()
+        self.total = self.largest = 0.0
+
+    def add(self, times: list[float]) -> None:
+        self.counts.update(math.ceil(math.log(t, self.WIDTH)) for t in times)
+        self.total += sum(times)
+        self.largest = max(self.largest, *times)
+
+    def percentiles(self) -> dict[str, float]:
+        """As the function of this name, rounded up to the next bucket."""
+        found, seen, wanted = {}, 0, {"p50": 0.5, "p99": 0.99, "p99.9": 0.999}
+        for bucket in sorted(self.counts):
+            seen += self.counts[bucket]
+            for name, share in wanted.items():
+                if name not in found and seen >= share * self.counts.total():
+                    found[name] = round(1000 * self.WIDTH**bucket, 3)
+        return {**found, "max": round(1000 * self.largest, 3)}
+
+
+def memory_mb() -> float:
+    """What this process has in memory now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
 def bench_soak(args: argparse.Namespace) -> None:
-    """Random play for long: nothing may raise, hang, fail or grow."""
+    """Random play for long: nothing may raise, hang, fail or grow.
+
+    Memory is noted at every tenth of the way. Caches fill at first; flat means that the second half
+    adds next to nothing.
+    """
     equations = [problem.equation for problem in load_dataset(args.dataset, "train")]
     env = Env(equations, EnvConfig(max_steps=MAX_STEPS))
     env.reset(seed=0)
-    rng, origin = random.Random(0), provenance(sys.argv[1:], [])
-    times: list[float] = []
+    rng, times, origin = random.Random(0), Durations(), provenance(sys.argv[1:], [])
+    memory: dict[int, int] = {}  # megabytes by steps done
+    marks = [-(-args.soak_steps * tenth // 10) for tenth in range(1, 11)]
+    steps = 0
     gc.disable()
-    while len(times) < args.soak_steps:
-        times += time_ours(env, rng, min(20_000, args.soak_steps - len(times)), [])
-        gc.collect()
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        counts = f"failed actions {env.cache.failures}  peak memory {memory:.0f} MB"
-        print(f"{len(times):9,} steps  {quantiles(times)}  {counts}", flush=True)
-        if args.json:  # after every round, so that a run cut short leaves its figures
+    for mark in marks:
+        while steps < mark:
+            count = min(20_000, mark - steps)
+            times.add(time_ours(env, rng, count, []))
+            steps += count
+            gc.collect()
+            memory[mark] = round(memory_mb())
             results = {
                 **origin,
-                "dataset": args.dataset, "steps": len(times), "seconds": round(sum(times), 1),
-                "ms": percentiles(times), "failed_actions": env.cache.failures,
-                "peak_memory_mb": round(memory),
+                "dataset": args.dataset, "steps": steps, "seconds": round(times.total, 1),
+                "ms": times.percentiles(), "failed_actions": env.cache.failures,
+                "memory_mb": memory, "forms": len(env.cache.forms),
+                "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
             }  # fmt: skip
-            write_json(Path(args.json), results)
+            if steps == args.soak_steps:
+                results["second_half_growth_mb"] = memory[marks[-1]] - memory[marks[4]]
+            if args.json:  # after every round, so that a run cut short leaves its figures
+                write_json(Path(args.json), results)
+            named = "  ".join(f"{name} {ms:9.2f}" for name, ms in results["ms"].items())
+            print(f"{steps:10,} steps  {steps / times.total:7.0f} steps/s   {named} ms"
+                  f"  failed actions {env.cache.failures}  memory {memory[mark]} MB",
+                  flush=True)  # fmt: skip
+    print(f"memory at each tenth: {', '.join(map(str, memory.values()))} MB;"
+          f" the second half added {results['second_half_growth_mb']} MB")  # fmt: skip
 
 
 def bench_train(args: argparse.Namespace) -> None:
@@ -321,13 +370,17 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--turns", type=int, default=4, help="times the two alternate a seed")
     parser.add_argument("--json", help="file for the results")
     args = parser.parse_args(argv)
-    if min(args.seeds, args.steps, args.plain_steps, args.turns) < 1:
-        parser.error("--seeds, --steps, --plain-steps and --turns must be positive")
+    if min(args.seeds, args.steps, args.plain_steps, args.turns, args.train_steps) < 1:
+        parser.error("--seeds, --steps, --plain-steps, --train-steps and --turns must be positive")
+    if args.soak_steps < 10:
+        parser.error("--soak-steps must be at least 10")
     try:
         {"env": bench_env, "train": bench_train, "soak": bench_soak}[args.what](args)
-    except DatasetError as error:
+    except (DatasetError, RunError) as error:
         print(f"abel.bench: {error}", file=sys.stderr)
         return 2
+    finally:
+        gc.enable()
     return 0
 
 

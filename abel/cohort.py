@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -44,11 +45,18 @@ import tyro
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from abel.progress import Progress
-from abel.records import provenance, write_atomically, write_json
+from abel.records import RunError, hold, provenance, write_atomically, write_json
 from abel.stats import bootstrap_iqm, escape_rate, iqm, wilson
 
 PROJECT = Path(__file__).resolve().parent.parent
 LEVELS = (0.67, 0.79, 0.95, 0.99)  # of greedy validation accuracy: when was each first reached
+
+
+GIVEN_TO_TRAINING = {"--seed", "--out", "--resume"}  # not for the file to say
+GIVEN_TO_EVALUATE = {
+    "--run", "--split", "--decoder", "--json", "--report", "--out", "--bundle", "--equation",
+    "--equations",
+}  # fmt: skip
 
 
 class CohortError(ValueError):
@@ -104,10 +112,10 @@ class Job(NamedTuple):
 
 def read_cohort(path: Path) -> Cohort:
     try:
-        data = tomllib.loads(path.read_text())
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CohortError(f"cannot read '{path}': {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # of TOML, UTF-8 or a number of 5000 digits
         raise CohortError(f"'{path}' is not TOML: {error}") from None
     unknown = sorted(set(data) - set(Cohort._fields))
     if unknown:
@@ -118,16 +126,20 @@ def read_cohort(path: Path) -> Cohort:
         data.get("splits", ["test"]), data.get("decoders", ["greedy"]), data.get("evaluate", ""),
         data.get("reports", []), data.get("cells", {}), data.get("paper", {}),
     )  # fmt: skip
-    for name, kind, right in (
-        ("seeds", int, "a list of whole numbers"),
-        ("splits", str, "a list of names"),
-        ("decoders", str, "a list of names"),
-        ("reports", str, "a list of names"),
+    for name, fits, right in (
+        ("seeds", lambda v: type(v) is int and v >= 0, "a list of different whole numbers"),
+        ("splits", is_word, "a list of different names"),
+        ("decoders", is_word, "a list of different names"),
+        ("reports", is_word, "a list of different names"),
     ):
         values = getattr(cohort, name)
         empty = not values and name != "reports"
-        if not isinstance(values, list) or empty or any(type(v) is not kind for v in values):
-            raise CohortError(f"'{path}': {name} must be {right}, got {values!r}")
+        if (not isinstance(values, list) or empty or not all(map(fits, values))
+                or len(set(values)) < len(values)):  # fmt: skip
+            raise CohortError(f"'{path}': {name} must be {right}, got {values!r:.100}")
+    for name in ("about", "flags", "evaluate"):
+        if type(getattr(cohort, name)) is not str:
+            raise CohortError(f"'{path}': {name} must be text")
     cells = cohort.cells
     if not isinstance(cells, dict) or not cells or any(type(f) is not str for f in cells.values()):
         raise CohortError(f"'{path}': [cells] must map names to flags of train_ppo.py")
@@ -136,7 +148,39 @@ def read_cohort(path: Path) -> Cohort:
         raise CohortError(f"'{path}': [paper] must map cells to texts")
     if strangers := sorted(set(paper) - set(cells)):
         raise CohortError(f"'{path}': [paper] names no cell by {', '.join(strangers)}")
+    check_flags(path, "evaluate", cohort.evaluate, GIVEN_TO_EVALUATE)
+    places: dict[str, str] = {}
+    for cell, flags in cells.items():
+        place = folder_name(cell)
+        if not cell.isprintable() or len(cell) > 100 or place.startswith(".") or not place:
+            raise CohortError(
+                f"'{path}': cell {cell[:100]!r} must be a name that a folder can have"
+            )
+        if other := places.get(place):
+            raise CohortError(f"'{path}': cells {other!r} and {cell!r} would share a folder")
+        places[place] = cell
+        check_flags(path, cell, f"{cohort.flags} {flags}", GIVEN_TO_TRAINING)
     return cohort
+
+
+def check_flags(path: Path, whose: str, flags: str, given: set[str]) -> None:
+    """Refuse flags that cannot be read, or that the cohort itself gives."""
+    try:
+        words = shlex.split(flags)
+    except ValueError as error:
+        raise CohortError(f"'{path}': the flags of {whose!r}: {error}") from None
+    names = {word.split("=")[0].replace("_", "-") for word in words}
+    if taken := sorted(names & given):
+        raise CohortError(f"'{path}': {', '.join(taken)} of {whose!r} is for the cohort to give")
+
+
+def is_word(value: Any) -> bool:
+    return type(value) is str and value.isalnum()
+
+
+def folder_name(cell: str) -> str:
+    """The directory of a cell, in that of the cohort."""
+    return re.sub(r"[/\\ ]", "-", cell)
 
 
 def jobs_of(cohort: Cohort, directory: Path) -> list[Job]:
@@ -145,7 +189,7 @@ def jobs_of(cohort: Cohort, directory: Path) -> list[Job]:
     for seed in cohort.seeds:
         for cell, flags in cohort.cells.items():
             words = [*shlex.split(cohort.flags), *shlex.split(flags), "--seed", str(seed)]
-            place = directory / cell.replace("/", "-").replace(" ", "-") / str(seed)
+            place = directory / folder_name(cell) / str(seed)
             jobs.append(
                 Job(cell, seed, words, cohort.splits, cohort.decoders,
                     shlex.split(cohort.evaluate), cohort.reports, str(place))
@@ -157,11 +201,11 @@ def run_job(job: Job) -> dict[str, Any]:
     """Train and evaluate, or give what an earlier call left; `error` says what went wrong."""
     place = Path(job.directory)
     asked = {"flags": job.flags, "evaluate": job.evaluate}
-    if (place / "asked.json").exists() and json.loads((place / "asked.json").read_text()) != asked:
-        shutil.rmtree(place)  # the cohort file has changed since
-    place.mkdir(parents=True, exist_ok=True)
-    write_json(place / "asked.json", asked)
     try:
+        if (place / "asked.json").exists() and stored(place / "asked.json") != asked:
+            shutil.rmtree(place)  # the cohort file has changed since
+        place.mkdir(parents=True, exist_ok=True)
+        write_json(place / "asked.json", asked)
         run = begun(place)
         if run is None or num_missing(run):
             train = ["--resume", str(run)] if run else job.flags
@@ -179,7 +223,7 @@ def run_job(job: Job) -> dict[str, Any]:
                 if not answers.exists():
                     call(place, "evaluate.py", *told, "--split", split, "--decoder", decoder,
                          "--json", str(answers))  # fmt: skip
-                found = json.loads(answers.read_text())
+                found = stored(answers)
                 row = {"n": found["n"], **found["decoders"][decoder]}
                 scores.setdefault(split, {})[decoder] = row
         reports = {}
@@ -188,17 +232,30 @@ def run_job(job: Job) -> dict[str, Any]:
             if not answers.exists():
                 call(place, "evaluate.py", *told, "--split", job.splits[0], "--report", report,
                      "--out", str(answers.parent))  # fmt: skip
-            reports[report] = json.loads(answers.read_text())
+            reports[report] = stored(answers)
+        trained = stored(run / "provenance.json")
     except subprocess.CalledProcessError as failed:
         said = (place / "log.txt").read_text(errors="replace").strip().splitlines()
         return {"error": said[-1] if said else f"exit code {failed.returncode}"}
-    trained = json.loads((run / "provenance.json").read_text())
+    except (CohortError, RunError, OSError) as error:  # this one fails, the others go on
+        return {"error": str(error)}
     origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
     origin |= {name: trained[name] for name in ("commit", "dirty")}
     for report in reports.values():  # where and when it was made is told once
         for name in ("run", "provenance"):
             report.pop(name, None)
     return {**origin, **curve_of(run), "scores": scores, "reports": reports}
+
+
+def stored(path: Path) -> dict[str, Any]:
+    """What an earlier call wrote."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        data = None
+    if not isinstance(data, dict):
+        raise CohortError(f"'{path}' is damaged: delete it, and this seed goes on from there")
+    return data
 
 
 def begun(place: Path) -> Path | None:
@@ -209,7 +266,7 @@ def begun(place: Path) -> Path | None:
 
 def num_missing(run: Path) -> int:
     """Steps that the run's last checkpoint is short of what was asked."""
-    asked = json.loads((run / "args.json").read_text())["total_timesteps"]
+    asked = stored(run / "args.json")["total_timesteps"]
     return max(asked - curve_of(run)["steps"], 0)
 
 
@@ -368,7 +425,10 @@ def main(argv: list[str] | None = None) -> int:
         args = tyro.cli(CohortArgs, args=argv, prog="python -m abel.cohort")
         path = Path(args.file)
         cohort = read_cohort(path)
-        jobs = jobs_of(cohort, Path(args.out).resolve() / path.stem)
+        directory = Path(args.out).resolve() / path.stem
+        jobs = jobs_of(cohort, directory)
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = hold(directory)
         stream = run_ray(jobs, args.address) if args.engine == "ray" else run_local(jobs, args.jobs)
         results: dict[tuple[str, int], dict[str, Any]] = {}
         progress.show(f"0 of {len(jobs)} done")
@@ -380,11 +440,12 @@ def main(argv: list[str] | None = None) -> int:
             table = {**provenance(argv or sys.argv[1:], []), **collect(cohort, results)}
             Path(args.results).mkdir(parents=True, exist_ok=True)
             write_json(Path(args.results) / f"{path.stem}.json", table)
-    except ValueError as error:
+        text = markdown(cohort, table).encode()
+        write_atomically(Path(args.results) / f"{path.stem}.md", lambda file: file.write(text))
+        lock.close()
+    except (ValueError, OSError) as error:
         print(f"abel.cohort: {error}", file=sys.stderr)
         return 2
-    text = markdown(cohort, table).encode()
-    write_atomically(Path(args.results) / f"{path.stem}.md", lambda file: file.write(text))
     progress.say(text.decode())
     return 1 if any("error" in result for result in results.values()) else 0
 

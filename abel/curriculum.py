@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 CurriculumName = Literal["uniform", "inverse", "lp", "lp-optimistic", "ucb-lp", "thompson"]
+COUNTS = ("num_solved", "visits", "solved", "failed", "fast", "slow")  # what a checkpoint keeps
 
 
 def inverse_weights(num_solved: np.ndarray) -> np.ndarray:
@@ -107,15 +108,15 @@ class Curriculum:
         self.slow[c] += 0.005 * (solved - self.slow[c])
 
     def state_dict(self) -> dict[str, Any]:
-        names = ("num_solved", "visits", "solved", "failed", "fast", "slow")
-        return {name: getattr(self, name).tolist() for name in names} | {
-            "rng": self.rng.bit_generator.state
-        }
+        counts = {name: getattr(self, name).tolist() for name in COUNTS}
+        return counts | {"rng": self.rng.bit_generator.state}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            if name != "rng":
-                setattr(self, name, np.array(value))
+        for name in COUNTS:
+            value = np.array(state[name])
+            if value.shape != getattr(self, name).shape:
+                raise ValueError(f"{name} of the curriculum is for other training equations")
+            setattr(self, name, value)
         self.rng.bit_generator.state = state["rng"]
 
 

@@ -25,6 +25,8 @@ FOLDER = Path(__file__).resolve().parent.parent / "datasets"
 SPLITS = ("train", "val", "test", "heldout", "all")
 VALIDATION, SPLIT_SEED = 0.3, 42  # paper: 30/70 of the held-out equations, seed 42
 SMALLEST_SPLIT = 10  # a user's file with fewer different equations is not split
+MAX_BYTES, MAX_EQUATIONS = 1 << 26, 200_000  # of a file
+MAX_FAMILIES, MAX_NAME = 1000, 60
 
 LEVELS = ("abel_level1", "abel_level2", "abel_level3", "abel_level4")
 FAMILIES = ("quadratic", "cubic", "quartic", "exponential")
@@ -104,7 +106,11 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
 def read(path: Path, trusted: bool = False) -> list[Problem]:
     """The problems of one file; only a trusted file's equations are not parsed at once."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)  # a device never ends
+        if len(content) > MAX_BYTES:
+            raise DatasetError(f"'{path}' has more than {MAX_BYTES:,} bytes")
+        lines = re.split("\r\n|\r|\n", content.decode("utf-8-sig"))
     except FileNotFoundError:
         hint = (
             f"; generate it: python -m abel.datasets --name {path.name.split('.')[0]}"
@@ -112,21 +118,30 @@ def read(path: Path, trusted: bool = False) -> list[Problem]:
             else ""
         )
         raise DatasetError(f"there is no file '{path}'{hint}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DatasetError(f"cannot read '{path}': {error}") from None
+    except OSError as error:
+        raise DatasetError(f"cannot read '{path}': {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise DatasetError(f"cannot read '{path}': line {line} is not text in UTF-8") from None
+    used = {n: line for n, line in enumerate(lines, 1) if line.strip() and line.lstrip()[0] != "#"}
+    if not used:
+        raise DatasetError(f"'{path}' has no equations")
+    if len(used) > MAX_EQUATIONS:
+        raise DatasetError(f"'{path}' has more than {MAX_EQUATIONS:,} equations")
     problems = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
+    for number, line in used.items():
         family, tab, text = line.partition("\t")
         problem = Problem(text.strip(), family.strip()) if tab else Problem(line.strip())
         try:
+            if len(problem.family) > MAX_NAME or not problem.family.isprintable():
+                reason = f"a family is named by at most {MAX_NAME} printable characters"
+                raise ParseError(problem.family, None, reason)
             _ = trusted or problem.equation
         except ParseError as error:
             raise DatasetError(f"{path}, line {number}: {error}") from None
         problems.append(problem)
-    if not problems:
-        raise DatasetError(f"'{path}' has no equations")
+    if len({problem.family for problem in problems}) > MAX_FAMILIES:
+        raise DatasetError(f"'{path}' has more than {MAX_FAMILIES:,} families")
     return problems
 
 

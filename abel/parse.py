@@ -18,14 +18,14 @@ from typing import NamedTuple, NoReturn
 
 import mpmath
 import sympy
-from sympy import Add, Dummy, E, Expr, I, Mul, Pow, Rational, Symbol, nan, oo, pi, zoo
+from sympy import Add, Dummy, E, Expr, Function, I, Mul, Pow, Rational, Symbol, nan, oo, pi, zoo
 
 from abel.equation import MINUS_ONE, ZERO, Equation, X, has_x, integer_bits, num_nodes, remember
 from abel.numeric import depends_on_x, finite, values
 
 MAX_LENGTH = 2000  # characters of text
 MAX_DEPTH = 60  # brackets and exponents inside each other
-MAX_DIGITS = 30  # of one number in the text
+MAX_DIGITS = 155  # of one number in the text: as many as the largest integer below has
 MAX_NODES = 400  # of an expression tree
 MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
 MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
@@ -162,8 +162,20 @@ def find_flaw(expr: Expr) -> str | None:
     return None
 
 
+def is_on_cut(base: Expr) -> bool:
+    """Whether `base` is a constant with a factor such as acos(2)^2: negative, of one not real."""
+    for part in Mul.make_args(base) if is_constant(base) else ():
+        if part.is_Pow and part.base.has(Function) and is_imaginary(part.base):
+            value = evaluate(part)
+            if value.real < 0 and abs(value.imag) < 1e-9 * abs(value):
+                return True
+    return False
+
+
 def is_hard_power(base: Expr, exponent: Expr) -> bool:
     """Whether SymPy might split a large part of the power into real and imaginary part."""
+    if is_on_cut(base) and not exponent.is_Integer:  # it would look for a sign in ever more digits
+        return True
     split = [] if exponent.is_Rational or base == E else [base]
     if not exponent.is_Integer:
         split += [arg.base for arg in Mul.make_args(base) if arg.is_Pow]

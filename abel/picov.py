@@ -44,7 +44,14 @@ from abel.grammar import (
     look,
     training_pool,
 )  # fmt: skip
-from abel.records import RunError, provenance, write_atomically, write_json
+from abel.records import (
+    RunError,
+    load_checkpoint,
+    load_weights,
+    provenance,
+    save_checkpoint,
+    write_json,
+)  # fmt: skip
 from abel.rewrite import coefficients, difference, expand
 from abel.verify import is_identity
 
@@ -222,19 +229,13 @@ class LearnedGenerator:
 def load_network(path: Path | None = None) -> PiCov:
     """The network in a directory that training wrote; None is the bundled one."""
     file = (BUNDLED if path is None else Path(path)) / "weights.pt"
-    try:
-        stored = torch.load(file, weights_only=True)
-        if stored["format"] != FORMAT:
-            raise RunError(f"'{file}' has format {stored['format']}, this version reads {FORMAT}")
-        net = PiCov(stored["hidden"], stored["rounds"])
-        net.load_state_dict(stored["weights"])
-    except FileNotFoundError:
-        raise RunError(f"there is no generator '{file}': train one, python -m abel.picov") from None
-    except RunError:
-        raise
-    except Exception as error:  # torch raises anything on a file that is not its own
-        raise RunError(f"'{file}' is not a generator: {type(error).__name__}") from None
-    return net.eval()
+    if not file.exists():
+        raise RunError(f"there is no generator '{file}': train one, python -m abel.picov")
+    stored = load_checkpoint(file, FORMAT, "hidden", "rounds", "weights")
+    hidden, rounds = stored["hidden"], stored["rounds"]
+    if not (type(hidden) is type(rounds) is int and 0 < hidden <= 4096 and 0 <= rounds <= 100):
+        raise RunError(f"'{file}' is not a generator: {rounds!r:.20} rounds of {hidden!r:.20}")
+    return load_weights(lambda: PiCov(hidden, rounds), stored["weights"], file).eval()
 
 
 def load_generator(path: Path | None = None) -> Generator:
@@ -323,7 +324,7 @@ def save(net: PiCov, args: Args, argv: Sequence[str], results: dict) -> None:
     stored = {
         "format": FORMAT, "hidden": args.hidden, "rounds": args.rounds, "weights": net.state_dict(),
     }  # fmt: skip
-    write_atomically(folder / "weights.pt", lambda file: torch.save(stored, file))
+    save_checkpoint(folder / "weights.pt", stored)
     settings = asdict(args)
     del settings["out"], settings["json"]  # where it was written is no part of what it is
     write_json(folder / "args.json", settings)

@@ -91,13 +91,12 @@ class Trace:
 
     def to_text(self) -> str:
         """The solution as a person would write it."""
-        width = max([len(describe(step)) for step in map(as_action, self.steps)], default=0)
+        said = [OPERATIONS[step.op].text.replace("{}", step.term or "") for step in self.steps]
+        width = max(map(len, said), default=0)
         lines = [self.equation]
-        for number, step in enumerate(self.steps, 1):
+        for number, (step, action) in enumerate(zip(self.steps, said), 1):
             note = f"   [{step.transform}]" if step.transform else ""
-            lines.append(
-                f"{number:3}. {describe(as_action(step)):<{width}}   {step.equation}{note}"
-            )
+            lines.append(f"{number:3}. {action:<{width}}   {step.equation}{note}")
         return "\n".join([*lines, self.conclusion()])
 
     def conclusion(self) -> str:
@@ -110,14 +109,13 @@ class Trace:
         """An align* environment, one line a step."""
         lines = [rf"& {parse(self.equation).to_latex()} \\"]
         for step in self.steps:
-            lhs, rhs = map(parse_expression, step.equation.split(" = "))
-            action = describe(as_action(step), as_latex=True)
-            lines.append(rf"& {latex(lhs)} = {latex(rhs)} && {action} \\")
+            lhs, rhs = map(as_latex, step.equation.split(" = "))
+            lines.append(rf"& {lhs} = {rhs} && {action_as_latex(step)} \\")
         if self.solved and self.root is not None:
             condition = ""
             if self.valid_when:
                 condition = rf" && \text{{valid when }} {self.valid_when}"
-            lines.append(rf"& x = {latex(parse_expression(self.root))}{condition}")
+            lines.append(rf"& x = {as_latex(self.root)}{condition}")
         return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
 
     def to_data(self) -> dict[str, Any]:
@@ -199,8 +197,20 @@ class Trace:
         return verify_root(equation, root)
 
 
-def as_action(step: Step) -> Action:
-    return Action(step.op, None if step.term is None else parse_expression(step.term))
+def as_latex(text: str) -> str:
+    """A printed expression in LaTeX, or as it is where steps have nested it deeper than is read."""
+    try:
+        return latex(parse_expression(text))
+    except ParseError:
+        return rf"\mathtt{{{text.replace('_', chr(92) + '_')}}}"
+
+
+def action_as_latex(step: Step) -> str:
+    try:
+        term = None if step.term is None else parse_expression(step.term)
+        return describe(Action(step.op, term), as_latex=True)
+    except ParseError:
+        return OPERATIONS[step.op].latex.replace("{}", as_latex(step.term or ""))
 
 
 def broken(number: int, reason: str) -> Verdict:

@@ -107,3 +107,11 @@ def test_the_command_says_whether_a_file_holds(tmp_path, capsys):
     path.write_text("nonsense")
     for wrong in (path, tmp_path / "nowhere.json"):
         assert main([str(wrong)]) == 2 and capsys.readouterr().err.count("\n") == 1
+
+
+def test_steps_may_nest_constants_deeper_than_text_is_read():
+    trace = solved_trace("cos(x^2) + cbrt(tan(log(0.5))) + E + 9 = 0")
+    assert (
+        r"\mathtt{sqrt(acos(" in trace.to_latex() and "take acos of both sides" in trace.to_text()
+    )
+    assert Trace.from_json(trace.to_json()).replay()

@@ -1,0 +1,39 @@
+"""The soak: percentiles in fixed memory, and what it reports."""
+
+import json
+import random
+
+import pytest
+
+from abel import bench
+
+
+def test_percentiles_in_buckets_are_within_two_percent():
+    rng, exact, bucketed = random.Random(0), [], bench.Durations()
+    for _ in range(5):
+        times = [rng.lognormvariate(-7, 1.5) for _ in range(2000)]
+        exact += times
+        bucketed.add(times)
+    wanted, found = bench.percentiles(exact), bucketed.percentiles()
+    assert found.keys() == wanted.keys() and found["max"] == wanted["max"]
+    for name in wanted:
+        assert found[name] == pytest.approx(wanted[name], rel=0.03, abs=0.001)
+    assert bucketed.total == pytest.approx(sum(exact)) and len(bucketed.counts) < 2000
+
+
+def test_a_soak_reports_memory_at_every_tenth_and_the_growth_of_the_second_half(tmp_path, capsys):
+    flags = [
+        "--dataset",
+        "abel_level1",
+        "--soak-steps",
+        "205",
+        "--json",
+        str(tmp_path / "out.json"),
+    ]
+    assert bench.main(["soak", *flags]) == 0
+    found = json.loads((tmp_path / "out.json").read_text())
+    marks = [int(mark) for mark in found["memory_mb"]]
+    assert marks == [21, 41, 62, 82, 103, 123, 144, 164, 185, 205] and found["steps"] == 205
+    memory = list(found["memory_mb"].values())
+    assert found["second_half_growth_mb"] == memory[9] - memory[4] and min(memory) > 10
+    assert found["failed_actions"] == 0 and "second half added" in capsys.readouterr().out
