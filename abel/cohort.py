@@ -241,9 +241,9 @@ def run_job(job: Job) -> dict[str, Any]:
         return {"error": str(error)}
     origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
     origin |= {name: trained[name] for name in ("commit", "dirty")}
-    for report in reports.values():  # where and when it was made is told once
+    for data in reports.values():  # where and when it was made is told once
         for name in ("run", "provenance"):
-            report.pop(name, None)
+            data.pop(name, None)
     return {**origin, **curve_of(run), "scores": scores, "reports": reports}
 
 

@@ -121,8 +121,8 @@ def read(path: Path, trusted: bool = False) -> list[Problem]:
     except OSError as error:
         raise DatasetError(f"cannot read '{path}': {error.strerror}") from None
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise DatasetError(f"cannot read '{path}': line {line} is not text in UTF-8") from None
+        place = content.count(b"\n", 0, error.start) + 1
+        raise DatasetError(f"cannot read '{path}': line {place} is not text in UTF-8") from None
     used = {n: line for n, line in enumerate(lines, 1) if line.strip() and line.lstrip()[0] != "#"}
     if not used:
         raise DatasetError(f"'{path}' has no equations")

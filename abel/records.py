@@ -178,7 +178,7 @@ def check_fields(config: Any) -> None:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    if dataclasses.is_dataclass(hint):
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         return isinstance(value, hint)
     if get_origin(hint) is Literal:
         return value in get_args(hint)
