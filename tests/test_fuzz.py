@@ -264,7 +264,7 @@ def any_text(text):
     assert time.process_time() - start < CPU_LIMIT, text
 
 
-@sizes(150, 6000)
+@sizes(150, 7000)
 def test_any_text_is_an_equation_or_a_parse_error(count):
     run(any_text, count)
 
@@ -287,7 +287,7 @@ def any_equation(tree):
         assert abs(wanted - got) <= 1e-20 * max(size, other, 1), f"{text}: {side}"
 
 
-@sizes(80, 3000)
+@sizes(80, 2000)
 def test_text_means_what_it_says_and_survives_printing(count):
     run(any_equation, count)
 
@@ -349,7 +349,7 @@ def any_episode(tree, config, choices):
     assert time.process_time() - start < CPU_LIMIT, tree
 
 
-@sizes(40, 1200)
+@sizes(40, 800)
 def test_an_episode_breaks_nothing_and_claims_only_roots(count):
     CHECKED.clear()
     run(any_episode, count)
@@ -391,7 +391,7 @@ def fill(tree, value):
     return (tree[0], *(fill(arg, value) for arg in tree[1:]))
 
 
-@sizes(60, 1200)
+@sizes(60, 1000)
 def test_a_claimed_root_is_a_root(count):
     CHECKED.clear()
     run(any_claim, count)

@@ -321,9 +321,11 @@ def test_two_cohorts_of_one_name_do_not_run_at_once(tmp_path, capsys):
 def test_a_cell_whose_records_are_damaged_fails_alone(name, tmp_path, monkeypatch):
     (tmp_path / "train" / "run").mkdir(parents=True)
     (tmp_path / "train" / "run" / "last.pt").touch()
-    for file in ("asked.json", "train/run/args.json", "test-greedy.json"):
-        cohort.write_json(tmp_path / file, {"flags": [], "evaluate": [], "total_timesteps": 1})
+    cohort.write_json(tmp_path / "asked.json", {"flags": [], "evaluate": []})
+    for file in ("train/run/args.json", "test-greedy.json"):
+        cohort.write_json(tmp_path / file, {"total_timesteps": 1})
     (tmp_path / name).write_text("[" * 10_000)
+    monkeypatch.setattr(cohort, "call", lambda *words: pytest.fail(f"{words} was called"))
     monkeypatch.setattr(cohort, "curve_of", lambda run: {"steps": 1})
     job = cohort.Job("a", 1, [], ["test"], ["greedy"], [], [], str(tmp_path))
     assert f"{name}' is damaged" in cohort.run_job(job)["error"]
