@@ -32,11 +32,17 @@ from sympy import (
 from abel.cov import Substitute, Transform
 from abel.equation import MINUS_ONE, ONE, ZERO, has_x, ordered_args
 from abel.numeric import is_zero
-from abel.rewrite import has_exponential, has_root, negate, product, replace, total
+from abel.rewrite import has_exponential, has_root, negate, product, replace, total, undo
 
 CUBE_ROOTS = tuple(Rational(-1, 2) + sign * sqrt(3) * I / 2 for sign in (1, -1))
 UNITS = {"sqrt": (ONE, MINUS_ONE), "cbrt": (ONE, *CUBE_ROOTS)}
 ANGLES = {"asin": sin, "acos": cos, "atan": tan}
+# Steps that every solution survives, if all their branches are followed; a new operation is one
+# of these or may lose solutions.
+KEEPING = (
+    "add", "sub", "mul", "div", "square", "exp", "sin", "cos", "tan", "expand", "collect",
+    "mul -1", "relabel", "gather", "cov", "let", "shift", "vieta", "log", "branch", *UNITS, *ANGLES,
+)  # fmt: skip
 CHOOSING = (log, atan, asin, acos, exp)
 
 
@@ -55,6 +61,9 @@ def forks(
 
     `fresh` is an integer symbol that does not occur yet, for branches without end.
     """
+    if op == "branch":  # another value than the principal one; the branches are the same
+        op, inverse = ("asin", asin) if isinstance(lhs, sin) else ("acos", acos)
+        after = undo(inverse, rhs)
     if op in UNITS:
         index = len(UNITS[op])
         if is_zero(after) or not any(has_x(side) and has_root(side, index) for side in (lhs, rhs)):
@@ -104,7 +113,7 @@ def may_lose(op: str, transform: Transform | None) -> bool:
     """Whether a solution may be missing whatever branches of the step are followed: one on another
     branch of W, or x = pi, which no value of tan(x/2) gives, or what is out of phi's reach.
     """
-    if op in ("lambert", "tan-half"):
+    if op not in KEEPING:
         return True
     found = choices(transform.phi) if isinstance(transform, Substitute) else []
     return bool(found) and not (len(found) == 1 and isinstance(found[0], log))

@@ -6,7 +6,8 @@ import pytest
 from sympy import I, Integer, Ne, Symbol, asin, atan, cos, exp, log, pi, sin, sqrt
 
 from abel import EnvConfig, parse, textbook, verify_root, wild
-from abel.branches import every_value, factors, forks, may_lose
+from abel.actions import OPERATIONS
+from abel.branches import KEEPING, every_value, factors, forks, may_lose
 from abel.complete import Check, SolutionSet, check_roots, show, summary
 from abel.cov import Substitute, unwind
 from abel.datasets import Problem
@@ -20,6 +21,7 @@ from abel.verify import is_identity
 A, B = Symbol("a"), Symbol("b")
 N, M = Symbol("n", integer=True), Symbol("m", integer=True)
 DETECTOR = EnvConfig(max_steps=30)
+BRANCHES = EnvConfig(max_steps=30, branches=True)
 GENERAL = EnvConfig(substitutions="general", terms="blocks", max_steps=30)
 
 
@@ -49,7 +51,7 @@ def script(config, cache, proposals):
 
 
 def solve(text, config=DETECTOR, first=()):
-    proposals = textbook.proposals if config is DETECTOR else wild.proposals
+    proposals = wild.proposals if config is GENERAL else textbook.proposals
     cache = config.new_cache()
     decode = script(config, cache, proposals)
     solution = decode(parse(text), start_of(parse(text), cache), first)
@@ -187,8 +189,8 @@ def test_a_condition_stays_with_its_root():
 
 def test_branches_reach_roots_that_principal_values_miss():
     """asin(0) = 0 leads nowhere: sqrt(exp(x)) is pi*n, and n = 0 is no root."""
-    solution, roots = solve("sin(sqrt(exp(x))) = 0")
-    assert not solution.solved
+    solution, roots = solve("sin(sqrt(exp(x))) = 0", BRANCHES, ["branch"])
+    assert solution.root == log(pi**2)
     assert is_set(roots, log(pi**2 * N**2) + 2 * pi * I * M)
     assert (
         "Ne(n, 0)" in roots.found[0].to_text() and "all integers n, m" in roots.found[0].to_text()
@@ -196,9 +198,19 @@ def test_branches_reach_roots_that_principal_values_miss():
 
 
 def test_steps_that_led_nowhere_are_not_repeated_on_a_branch():
-    solution, roots = solve("sin(sqrt(exp(x))) = 0", first=["asin", "square", "sin", "exp", "cos"])
-    assert len(solution.path) >= 5 and not solution.solved
-    assert is_set(roots, log(pi**2 * N**2) + 2 * pi * I * M)
+    """The policy is asked where the branches begin, at 2*x = ..., not after more of the same."""
+    equation, cache, asked = parse("sin(2*x) = a"), DETECTOR.new_cache(), []
+    decode = script(DETECTOR, cache, textbook.proposals)
+    path = decode(equation, start_of(equation, cache), ["asin", "exp", "sin", "exp"]).path
+    failed = Solution(equation, False, None, None, path[:4], 4)
+
+    def ask(equation, place):
+        asked.append(str(place.form.lhs))
+        return decode(equation, place)
+
+    roots = all_roots(failed, ask, DETECTOR, cache)
+    assert asked == ["2*x", "2*x"] and len(path) > 4
+    assert is_set(roots, asin(A) / 2 + pi * N, pi / 2 - asin(A) / 2 + pi * N)
 
 
 def test_the_integer_has_a_name_of_its_own():
@@ -230,6 +242,18 @@ def test_equal_angles_on_both_sides():
     """cos(x) = cos(b) is x = b + 2*pi*n or x = -b + 2*pi*n."""
     found = {fork.rhs for fork in forks("acos", cos(X), cos(B), B, None, N)}
     assert found == {B + 2 * pi * N, -B + 2 * pi * N}
+
+
+def test_undoing_a_sine_on_the_other_branch_has_all_of_them():
+    principal = forks("asin", sin(X), A, asin(A), None, N)
+    assert forks("branch", sin(X), A, pi - asin(A), None, N) == principal
+    _, roots = solve("cos(x) = 0", BRANCHES, ["branch"])
+    assert is_set(roots, pi / 2 + pi * N)
+
+
+def test_every_operation_keeps_all_roots_or_is_known_not_to():
+    assert set(OPERATIONS) - set(KEEPING) == {"lambert", "tan-half"}
+    assert set(KEEPING) <= set(OPERATIONS)
 
 
 def test_a_substitution_takes_every_logarithm():
