@@ -155,7 +155,7 @@ def test_the_cubic_formula_survives_the_round_trip():
         assert parse_expression(sstr(root)) == root
 
 
-@pytest.mark.parametrize("text", ["510^29*x/log(5) = 1", "x = 30^99", "x = 7^-99", "x/99^77 = a"])
+@pytest.mark.parametrize("text", ["510^29*x/log(5) = 1", "x = 30^99", "x = 7^-99", "x/99^73 = a"])
 def test_large_integers_survive_the_round_trip(text):
     equation = parse(text)
     assert parse(str(equation)) == equation
