@@ -234,6 +234,11 @@ def test_a_warm_cache_gives_the_same_run():
 
 
 def test_a_sweep_frees_what_it_drops():
+    def num_forms() -> int:
+        gc.collect()
+        return sum(type(o) is Form for o in gc.get_objects())
+
+    before = num_forms()  # of other tests' environments
     env = Env(MIXED, EnvConfig(max_steps=8, cache_size=50))
     rng = random.Random(0)
     env.reset(seed=0)
@@ -241,9 +246,7 @@ def test_a_sweep_frees_what_it_drops():
         if env.ended:
             env.reset()
         env.step(rng.randrange(len(env.actions)))
-    gc.collect()
-    alive = [o for o in gc.get_objects() if type(o) is Form]
-    assert len(env.cache.forms) <= 50 and len(alive) < 400
+    assert len(env.cache.forms) <= 50 and num_forms() - before < 400
 
 
 def test_seeds_fix_the_order_of_problems():

@@ -31,6 +31,8 @@ def sizes(few: int, many: int):
 def run(check, count: int, **options) -> None:
     """Run a property on `count` cases; hypothesis' time limits would make it depend on load."""
     options = {"derandomize": True, "database": None, **options}
+    # A property is run with few cases and with many; hypothesis lets settings be given once.
+    vars(check).pop("_hypothesis_internal_settings_applied", None)
     settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck), **options)(
         check
     )()
