@@ -62,8 +62,8 @@ def forks(
     `fresh` is an integer symbol that does not occur yet, for branches without end.
     """
     if op == "branch":  # another value than the principal one; the branches are the same
-        op, inverse = ("asin", asin) if isinstance(lhs, sin) else ("acos", acos)
-        after = undo(inverse, rhs)
+        op = principal(op, lhs)
+        after = undo(asin if op == "asin" else acos, rhs)
     if op in UNITS:
         index = len(UNITS[op])
         if is_zero(after) or not any(has_x(side) and has_root(side, index) for side in (lhs, rhs)):
@@ -80,6 +80,11 @@ def forks(
         if phi != transform.phi:
             return [Fork(after, Substitute(phi, transform.labels), f"with x := {phi}")]
     return []
+
+
+def principal(op: str, lhs: Expr) -> str:
+    """The operation of which this one takes another branch, or itself."""
+    return op if op != "branch" else "asin" if isinstance(lhs, sin) else "acos"
 
 
 def angles(op: str, rhs: Expr, after: Expr, n: Symbol) -> list[tuple[Expr, str]]:

@@ -19,7 +19,7 @@ import sympy as sp
 from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 
 from abel.actions import Action, describe, settle
-from abel.branches import UNITS, factors, forks, may_lose
+from abel.branches import UNITS, factors, forks, may_lose, principal
 from abel.cov import unwind
 from abel.env import EnvConfig
 from abel.equation import ZERO, Equation, X, num_nodes
@@ -234,14 +234,14 @@ class Explorer:
         if may_lose(action.op, transform):
             self.every_branch = False
         fresh = Symbol(self.names[num_integers], integer=True)
-        ways = []
+        step, ways = describe(action._replace(op=principal(action.op, form.lhs))), []
         for branch in forks(action.op, form.lhs, form.rhs, after.rhs, transform, fresh):
             there = place._replace(form=self.cache.form(*settle(after.lhs, branch.rhs)))
             if branch.transform is not None:
                 stack = (*place.stack, branch.transform)
                 there = there._replace(stack=stack, num_changes=place.num_changes + 1)
             used = num_integers + (action.op not in UNITS)
-            note = (f"{form}: {describe(action)}, {branch.note}",) if branch.note else ()
+            note = (f"{form}: {step}, {branch.note}",) if branch.note else ()
             ways.append(Way(land(there, self.cache), plan, trusted, (*how, *note), used))
         return ways
 
