@@ -21,6 +21,7 @@ from abel.trace import Trace
 from abel.transitions import Form, Observation, TransitionCache
 from abel.verify import Verdict
 
+MAX_DRAWS = 1000  # of equations, until one has a legal action
 OP_INDEX = {name: index for index, name in enumerate(OPERATIONS)}
 
 
@@ -355,7 +356,16 @@ class SyncVectorEnv:
         self.choose = choose
 
     def begin(self, env: Env, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
-        return env.reset(seed=seed, options={"index": self.choose()} if self.choose else None)
+        """Begin an episode; equations without a legal action are passed over."""
+        for _ in range(MAX_DRAWS):
+            options = {"index": self.choose()} if self.choose else None
+            observation, info = env.reset(seed=seed, options=options)
+            if not env.ended:
+                return observation, info
+            seed = None
+        raise ValueError(
+            f"none of {MAX_DRAWS} equations drawn has a legal action: '{env.equation}'"
+        )
 
     def reset(self, *, seed: int | None = None) -> tuple[list[Observation], list[dict[str, Any]]]:
         """Begin an episode in every environment; environment i is seeded with seed + i."""

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -121,7 +122,9 @@ def load_checkpoint(path: Path, kind: str, *needed: str) -> dict[str, Any]:
     if not path.is_file():
         raise RunError(f"no checkpoint at '{path}'")
     try:
-        state = torch.load(path, weights_only=True, map_location="cpu")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is wrong with the file is said below
+            state = torch.load(path, weights_only=True, map_location="cpu")
     except Exception as error:  # torch raises many kinds on a damaged or foreign file
         raise RunError(f"cannot read checkpoint '{path}': {first_line(error)}") from None
     if not isinstance(state, dict) or state.get("format") != kind:

@@ -137,6 +137,10 @@ class TransitionCache:
         if self.mask_idle_cov and actions and actions[-1].op == "cov":
             if self.generator(form.lhs, form.rhs) is None:
                 actions.pop()
+        if not is_solvable(form.lhs, form.rhs):
+            # A given equation may be too large for the samples, or x cancel at all of them, as in
+            # asin(x) + acos(x) = a. Legality goes by the samples, so here every action is tried.
+            actions = [action for action in actions if self.attempt(action, form)]
         tree = encode(form.lhs, form.rhs, self.constants)
         nodes = [0 if a.term is None else tree.node_of[a.term] for a in actions]
         ops = np.array([self.op_index[a.op] for a in actions], dtype=np.int16)
@@ -160,18 +164,23 @@ class TransitionCache:
     def successor(self, form: Form, index: int) -> tuple[Form, Transform | None]:
         """The form after a legal action, and the transform it pushed, if any."""
         action = (form.observation or self.enumerate(form)).actions[index]
+        after = self.attempt(action, form)
+        result: tuple[Form, Transform | None] = (form, None)
+        if after is None:
+            self.failures += 1
+        else:
+            result = self.form(*after[:2]), after[2]
+        form.successors[index] = result
+        return result
+
+    def attempt(self, action: Action, form: Form) -> tuple[Expr, Expr, Transform | None] | None:
+        """The sides after an action and the transform it pushed; None if it cannot be applied."""
         try:
             lhs, rhs, transform = self.apply(action, form.lhs, form.rhs)
             sound = (lhs, rhs) == (form.lhs, form.rhs) or is_solvable(lhs, rhs)
         except Exception:  # SymPy raises anything on odd input; a long run must not end by it
             sound = False
-        if sound:
-            result = self.form(lhs, rhs), transform
-        else:
-            self.failures += 1
-            result = form, None
-        form.successors[index] = result
-        return result
+        return (lhs, rhs, transform) if sound else None
 
     def apply(self, action: Action, lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, Transform | None]:
         if action.op == "relabel":

@@ -273,6 +273,30 @@ def test_vector_environments_share_a_cache_and_begin_again_at_once():
     assert ends >= 9
 
 
+@pytest.mark.parametrize("cov", ["cas", "off"])
+@pytest.mark.parametrize(
+    "text", ["asin(x) + acos(x) = a", "k/acos(2) = x + acos(sin(x))", "2*x = log(exp(x)) + x"]
+)
+def test_every_legal_action_applies_where_numbers_show_no_x(text, cov):
+    env = Env([text], EnvConfig(cov=cov, tan=True))
+    env.reset()
+    for index in range(len(env.actions)):
+        env.cache.successor(env.form, index)
+    assert env.cache.failures == 0 and env.ended == (not env.actions)
+
+
+def test_a_vector_passes_over_equations_without_a_legal_action():
+    texts, config = ["exp(99^9*x) = a", "a*x = b"], EnvConfig(cov="off", max_steps=2)
+    vector = SyncVectorEnv(4, texts, config)
+    observations, infos = vector.reset(seed=0)
+    for _ in range(6):
+        assert all(observation.actions for observation in observations)
+        observations, *_, infos = vector.step([0] * 4)
+        assert all(info.get("next_index", 1) == 1 for info in infos)
+    with pytest.raises(ValueError, match="none of 1000 equations drawn has a legal action"):
+        SyncVectorEnv(1, texts[:1], config).reset(seed=0)
+
+
 def test_a_vector_asks_which_problem_comes_next():
     vector = SyncVectorEnv(2, MIXED, EnvConfig(max_steps=1), choose=iter([4, 5, 6, 7]).__next__)
     _, infos = vector.reset(seed=0)

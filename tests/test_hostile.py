@@ -68,12 +68,13 @@ def put(folder: Path, content: bytes | object) -> None:
 
 
 @pytest.mark.parametrize("legacy", [True, False])
-def test_code_in_a_checkpoint_is_not_run(legacy, good, folder, tmp_path, capsys):
+def test_code_in_a_checkpoint_is_not_run(legacy, good, folder, tmp_path, capsys, recwarn):
     bomb = Bomb(tmp_path / "exploded")
     put(folder, pickle.dumps(bomb) if legacy else {**good, "agent": bomb})
     try_checkpoint(folder, capsys, "cannot read checkpoint")
     put(folder, pickle.dumps({"format": train_ppo.FORMAT, "step": bomb}))
     try_checkpoint(folder, capsys, "cannot read checkpoint")
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize("size", [0, 1, 100, 5000, -1])
