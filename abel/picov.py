@@ -160,9 +160,9 @@ def cloning_loss(net: PiCov, examples: Sequence[Example]) -> Tensor:
             right[row, step, list(columns)] = True
     scores, _ = net.decode(*net.encode(batch), torch.tensor(last))
     used = torch.tensor(legal.any(2))
-    scores, legal, right = scores[used], torch.tensor(legal)[used], torch.tensor(right)[used]
-    right_score = scores.masked_fill(~right, -torch.inf).logsumexp(1)
-    return (scores.masked_fill(~legal, -torch.inf).logsumexp(1) - right_score).mean()
+    scores, may, must = scores[used], torch.tensor(legal)[used], torch.tensor(right)[used]
+    right_score = scores.masked_fill(~must, -torch.inf).logsumexp(1)
+    return (scores.masked_fill(~may, -torch.inf).logsumexp(1) - right_score).mean()
 
 
 @torch.no_grad()
