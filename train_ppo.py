@@ -157,6 +157,8 @@ class Args:
     """share of random actions on equations never solved yet"""
     epsilon_solved: float = 0.03
     """share of random actions on the others"""
+    epsilon_ladder: float = 0.0
+    """spread of these shares e over the environments: from e in the first to e^(1 + this)"""
     replay: ReplayName = "shortest"
     """which solutions are cloned: all, the paper's fresh half, or each equation's shortest"""
     replay_coef: float = 0.3
@@ -259,7 +261,9 @@ class PresetFlag:
 
 def parse_args(argv: Sequence[str] | None = None) -> Args:
     """Flags over the preset's values over the defaults."""
-    flag, _ = tyro.cli(PresetFlag, args=argv, add_help=False, return_unknown_args=True)
+    argv = sys.argv[1:] if argv is None else argv
+    words = [word for word in argv if not word.startswith("--tyro-")]  # shell completion: of Args
+    flag, _ = tyro.cli(PresetFlag, args=words, add_help=False, return_unknown_args=True)
     if flag.preset not in PRESETS:
         raise ValueError(f"--preset must be one of {', '.join(PRESETS)}, got {flag.preset!r}")
     base = replace(Args(), preset=flag.preset, **PRESETS[flag.preset])
@@ -600,6 +604,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     gc.disable()  # its pauses cost more than the memory it would free between iterations
     started = time.perf_counter()
     shape = (args.num_steps, args.num_envs)
+    ladder = 1 + args.epsilon_ladder * np.linspace(0, 1, args.num_envs)
     for iteration in range(first_iteration, args.num_iterations + 1):
         clock = time.perf_counter()
         done = min(global_step / args.total_timesteps, 1.0)
@@ -622,7 +627,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 out = evaluate(agent, observations)
             solved_before = [index in replay.solved for index in indices]
             epsilon = np.where(solved_before, args.epsilon_solved, args.epsilon_unsolved)
-            actions[t], log_prob = sample(out, epsilon, rng)
+            actions[t], log_prob = sample(out, epsilon**ladder, rng)
             old_log_probs[t], values[t] = torch.from_numpy(log_prob), out.value()
             before = time.perf_counter()
             following, reward, term, trunc, infos = envs.step(actions[t].tolist())

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-CurriculumName = Literal["uniform", "inverse", "lp", "lp-optimistic", "ucb-lp", "thompson"]
+CurriculumName = Literal[
+    "uniform", "inverse", "balanced", "lp", "lp-optimistic", "ucb-lp", "thompson"
+]  # fmt: skip
 COUNTS = ("num_solved", "visits", "solved", "failed", "fast", "slow")  # what a checkpoint keeps
 
 
@@ -72,6 +74,9 @@ class Curriculum:
         if self.name in ("inverse", "uniform"):
             weights = self.equation_weights(np.arange(len(self.class_of)))
             return np.bincount(self.class_of, weights, len(self.classes))
+        if self.name == "balanced":  # means, not sums: a small class is not drowned by a large one
+            means = np.array([np.mean(1 / (1 + self.num_solved[m])) for m in self.members])
+            return means / means.sum()
         if self.name == "thompson":
             return np.bincount([self.draw_class()], minlength=len(self.classes)).astype(float)
         progress = learning_progress(self.fast, self.slow)

@@ -58,7 +58,7 @@ def test_draw_follows_the_weights():
 
 
 @pytest.mark.parametrize(
-    "name", ["uniform", "inverse", "lp", "lp-optimistic", "ucb-lp", "thompson"]
+    "name", ["uniform", "inverse", "balanced", "lp", "lp-optimistic", "ucb-lp", "thompson"]
 )
 def test_every_curriculum_draws_and_resumes(name):
     families = ["a"] * 5 + ["b"] * 3
@@ -74,6 +74,15 @@ def test_every_curriculum_draws_and_resumes(name):
     second.load_state_dict(first.state_dict())
     assert [first.choose() for _ in range(30)] == [second.choose() for _ in range(30)]
     assert first.class_weights().sum() == pytest.approx(1)
+
+
+def test_balanced_weights_do_not_count_equations():
+    families = ["large"] * 98 + ["small"] * 2
+    curriculum = Curriculum(families, name="balanced", ucb_beta=2.0, lp_floor=0.2, seed=0)
+    assert curriculum.class_weights().tolist() == [0.5, 0.5]
+    for index in range(98):
+        curriculum.record(index, True)
+    assert curriculum.class_weights().tolist() == pytest.approx([1 / 3, 2 / 3])  # 1/2 against 1
 
 
 def test_inverse_sampling_turns_to_what_is_not_mastered():

@@ -1,6 +1,7 @@
 """The README tells the truth: its files exist, its dataset table follows from the results."""
 
 import json
+import pkgutil
 import re
 from pathlib import Path
 
@@ -56,6 +57,14 @@ def test_ceilings_are_those_of_the_results_file(name):
     row = next(row for row in rows() if row[0] == f"`{name}`")
     assert float(row[4]) == pytest.approx(ceiling(name, "by_script"), abs=0.005)
     assert float(row[5]) == pytest.approx(ceiling(name, "by_sympy_solve"), abs=0.005)
+
+
+def test_symbols_to_edit_exist():
+    table = README.split("<!-- symbols -->")[1].split("<!-- end -->")[0]
+    named = re.findall(r"`((?:abel\.\w+|train_ppo|evaluate)(?::[\w.]+)?)`", table)
+    assert len(named) > 25
+    for name in named:
+        pkgutil.resolve_name(name)  # fails if there is no such thing
 
 
 def test_results_are_those_of_the_results_files():

@@ -55,6 +55,13 @@ def test_flags_override_presets_override_defaults():
     assert paper.num_steps == 2048 and paper.minibatch_size == 64
 
 
+def test_shell_completion_knows_every_flag(capsys):
+    with pytest.raises(SystemExit):
+        parse_args(["--tyro-print-completion", "bash"])
+    script = capsys.readouterr().out
+    assert "--preset" in script and "--epsilon-ladder" in script and "--max-steps" in script
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_is_complete(preset):
     args = parse_args(["--preset", preset])
