@@ -119,7 +119,7 @@ class Args:
     """directory in which the run's own directory is made"""
     resume: str = ""
     """directory of a run to continue; its own arguments are used"""
-    total_timesteps: int = 400_000
+    total_timesteps: int = 300_000
     """environment steps to train for"""
     num_envs: int = 64
     """environments stepped side by side"""
@@ -157,15 +157,15 @@ class Args:
     """share of random actions on equations never solved yet"""
     epsilon_solved: float = 0.03
     """share of random actions on the others"""
-    epsilon_ladder: float = 0.0
+    epsilon_ladder: float = 3.0
     """spread of these shares e over the environments: from e in the first to e^(1 + this)"""
     replay: ReplayName = "shortest"
     """which solutions are cloned: all, the paper's fresh half, or each equation's shortest"""
-    replay_coef: float = 0.3
+    replay_coef: float = 1.0
     """weight of the cloning loss"""
-    replay_share: float = 0.25
+    replay_share: float = 0.5
     """cloned transitions for each transition of a minibatch"""
-    replay_ramp: int = 50
+    replay_ramp: int = 10
     """solved equations at which cloning reaches its full weight"""
     replay_size: int = 20_000
     """transitions kept by flat and fresh replay"""
@@ -232,7 +232,8 @@ PAPER: dict[str, Any] = {
     "total_timesteps": 3_000_000, "num_envs": 1, "num_steps": 2048, "num_epochs": 10,
     "minibatch_size": 64, "learning_rate": 3e-4, "anneal_lr": False, "ent_coef": 0.0,
     "ent_coef_final": 0.0, "epsilon_unsolved": 0.0, "epsilon_solved": 0.0, "replay": "none",
-    "self_imitation": False, "replay_ramp": 0, "curriculum": "inverse", "env": PAPER_ENV,
+    "self_imitation": False, "replay_coef": 0.3, "replay_share": 0.25, "replay_ramp": 0,
+    "curriculum": "inverse", "env": PAPER_ENV,
     "net": NetConfig(hidden=128, embed=64, rounds=3, encoder="paper", head="index", cap=50),
 }  # fmt: skip
 REPLAYED = {"replay": "flat"}
