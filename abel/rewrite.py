@@ -49,8 +49,8 @@ def product(*factors: Expr) -> Expr:
     """What Mul(*factors) is, without the assumption engine that SymPy's Mul consults on every
     power.
 
-    Powers of one base are gathered; a number is distributed over a sum only if nothing else is
-    there.
+    Powers of one base are gathered, and exponentials of numbers: 21**x/49**x = (3/7)**x; a number
+    is distributed over a sum only if nothing else is there.
     """
     numbers: list[Expr] = []  # left to SymPy: sqrt(2)*sqrt(6) = 2*sqrt(3)
     powers: dict[Expr, dict[Expr, Rational]] = {}  # base -> {t: r}, for the product of base**(r*t)
@@ -70,6 +70,7 @@ def product(*factors: Expr) -> Expr:
     number = Mul(*numbers) if len(numbers) > 1 else numbers[0] if numbers else ONE
     if number is ZERO:
         return ZERO
+    merge_exponentials(powers)
     result, gathered = [], False
     for base, kinds in powers.items():
         for kind, times in kinds.items():
@@ -91,6 +92,21 @@ def product(*factors: Expr) -> Expr:
     result += () if radicals is ONE else Mul.make_args(radicals)
     result.sort(key=cmp_to_key(Basic.compare))
     return Mul._from_args([number] * (number is not ONE) + result, True)
+
+
+def merge_exponentials(powers: dict[Expr, dict[Expr, Rational]]) -> None:
+    """Make one of all the powers of positive numbers that have an exponent in common."""
+    by_kind: dict[Expr, list[Expr]] = {}
+    for base, kinds in powers.items():
+        if base.is_Rational and base.is_positive:
+            for kind, times in kinds.items():
+                if times.is_Integer:
+                    by_kind.setdefault(kind, []).append(base)
+    for kind, bases in by_kind.items():
+        if len(bases) > 1:
+            merged = Mul(*[base ** powers[base].pop(kind) for base in bases])
+            kinds = powers.setdefault(merged, {})
+            kinds[kind] = kinds.get(kind, ZERO) + ONE
 
 
 def total(*terms: Expr) -> Expr:

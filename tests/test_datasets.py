@@ -28,7 +28,7 @@ SIZES = {  # train, held-out
     "quadratic": (2000, 200), "cubic": (2000, 200),
     "quartic": (2000, 200), "exponential": (2000, 200),
     "open_small": (916, 91), "open_large": (10000, 1000), "cov_large": (8000, 800),
-    "open_wild": (1106, 467),
+    "open_wild": (1226, 530),
 }  # fmt: skip
 QUICK = (
     "abel_level1",

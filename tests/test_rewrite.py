@@ -197,3 +197,13 @@ def test_coefficients_of_polynomials(text, expected):
 def test_shift_is_exact():
     # (x + h)^3 by hand.
     assert shift((Integer(0), Integer(0), Integer(0), Integer(1)), a) == [a**3, 3 * a**2, 3 * a, 1]
+
+
+def test_exponentials_of_numbers_are_merged():
+    x = symbols("x")
+    assert product(Pow(21, x), Pow(49, -x)) == Pow(Rational(3, 7), x)
+    assert product(Pow(2, x), Pow(3, x)) == Pow(6, x)
+    assert product(Pow(2, x), Pow(4, -x), Pow(2, x)) == 1
+    assert product(Pow(2, x), Pow(2, x)) == Pow(2, 2 * x)
+    assert product(Pow(2, x), Pow(3, 2 * x)) == Pow(18, x)
+    assert product(Pow(2, x), Pow(3, x / 2)) == Mul(Pow(2, x), Pow(3, x / 2))
