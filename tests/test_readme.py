@@ -11,17 +11,20 @@ from abel import load_dataset
 from abel.cohort import markdown, read_cohort
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README, ON_RUNS, ON_DATASETS = (
+    (ROOT / folder / "README.md").read_text(encoding="utf-8") for folder in (".", "runs", "datasets")
+)
+EVERY_PAGE = README + ON_RUNS + ON_DATASETS
 STATS = json.loads((ROOT / "runs/results/datasets.json").read_text(encoding="utf-8"))["sets"]
 
 
 def rows() -> list[list[str]]:
-    table = README.split("| set | families |")[1].split("\n\n")[0]
+    table = ON_DATASETS.split("| set | families |")[1].split("\n\n")[0]
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
 
 
 def test_named_files_exist():
-    named = set(re.findall(r"`((?:abel|tests|runs)/[\w/]+\.\w+)`", README)) | {"train_ppo.py"}
+    named = set(re.findall(r"`((?:abel|tests|runs)/[\w/]+\.\w+)`", EVERY_PAGE)) | {"train_ppo.py"}
     missing = [name for name in sorted(named) if not (ROOT / name).exists()]
     assert len(named) > 15 and not missing
 
@@ -68,7 +71,7 @@ def test_symbols_to_edit_exist():
 
 
 def test_results_are_those_of_the_results_files():
-    embedded = re.findall(r"<!-- cohort (\w+) -->\n(.*?)\n<!-- end -->", README, flags=re.S)
+    embedded = re.findall(r"<!-- cohort (\w+) -->\n(.*?)\n<!-- end -->", EVERY_PAGE, flags=re.S)
     assert embedded
     for name, table in embedded:
         told = (ROOT / f"runs/results/{name}.md").read_text(encoding="utf-8")
