@@ -6,11 +6,13 @@ route that a script (`solve`) plays in the environment, to a proved root.
 
 python -m abel.datasets --name open_wild           # writes the set
 python -m abel.wild --mark astar --split nested    # which equations a search alone solves
+python -m abel.wild --rates RESULTS.json ...       # what an agent solves of those that it does not
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import re
 import sys
@@ -223,13 +225,50 @@ def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
             print(int(solved), problem.text, sep="\t", file=file, flush=True)
 
 
+def rates(results: list[dict]) -> str:
+    """Solved of asked, as a Markdown table: all equations, and those that others do not solve.
+
+    `results` are of `evaluate.py --json`. "always" counts a root that holds only under a condition
+    as not found.
+    """
+    marks = {solver: load_marks(solver) for solver in SOLVERS}
+    rows = [
+        "| split | decoder | solved | always | A* fails | SymPy fails | both fail |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for result in results:
+        for decoder in result["decoders"]:
+            solved = {row["equation"]: decoder in row["solved_by"] for row in result["equations"]}
+            always = [row["equation"] for row in result["equations"] if row["valid_when"] is None]
+            hard = {
+                solver: [text for text in solved if known.get(text) is False]
+                for solver, known in marks.items()
+            }
+            both = [text for text in hard["astar"] if text in set(hard["sympy"])]
+            cells = [f"{sum(solved.values())} of {len(solved)}",
+                     f"{sum(solved[text] for text in always)} of {len(solved)}"]  # fmt: skip
+            for texts in (*hard.values(), both):
+                cells.append(f"{sum(solved[text] for text in texts)} of {len(texts)}")
+            rows.append(f"| {' | '.join([result['split'], decoder, *cells])} |")
+    return "\n".join(rows)
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m abel.wild", description=mark.__doc__)
     splits = ("train", "val", "test", "zeroshot", "nested")
-    parser.add_argument("--mark", choices=SOLVERS, required=True)
-    parser.add_argument("--split", choices=splits, default="test")
+    job = parser.add_mutually_exclusive_group(required=True)
+    job.add_argument("--mark", choices=SOLVERS)
+    job.add_argument("--rates", nargs="+", type=Path, metavar="RESULTS", help=rates.__doc__)
+    parser.add_argument("--split", choices=splits, default="test", help="to mark")
     args = parser.parse_args(argv)
-    mark(args.mark, load_dataset(WILD, args.split))
+    if args.mark:
+        mark(args.mark, load_dataset(WILD, args.split))
+        return 0
+    try:
+        print(rates([json.loads(path.read_text(encoding="utf-8")) for path in args.rates]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        print(f"abel.wild: not results of evaluate.py --json: {error}", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -1,5 +1,6 @@
 """open_wild: its parts do not mix, its equations have scripted routes, and its bytes stay."""
 
+import json
 import random
 from collections import Counter
 
@@ -88,6 +89,38 @@ def test_marks_are_noted_once_and_read_back(tmp_path):
     assert wild.load_marks("astar", tmp_path) == {problems[0].text: True}
     assert wild.load_marks("sympy", tmp_path) == {}
     assert len((tmp_path / "open_wild.astar.marks").read_text().splitlines()) == 2
+
+
+def test_rates_on_what_others_do_not_solve(monkeypatch, tmp_path, capsys):
+    marks = {
+        "astar": {"p": True, "q": False, "r": False},
+        "sympy": {"p": False, "q": False, "r": True},
+    }
+    monkeypatch.setattr(wild, "load_marks", marks.get)
+    rows = [
+        {"equation": text, "solved_by": by, "valid_when": when}
+        for text, by, when in (
+            ("p", ["beam"], None),
+            ("q", ["greedy", "beam"], "a > 0"),
+            ("r", [], None),
+            ("s", [], None),
+        )
+    ]
+    path = tmp_path / "test.json"
+    path.write_text(
+        json.dumps({"split": "test", "decoders": {"greedy": {}, "beam": {}}, "equations": rows})
+    )
+    assert wild.main(["--rates", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "| test | greedy | 1 of 4 | 0 of 4 | 1 of 2 | 1 of 2 | 1 of 1 |"
+    assert lines[3] == "| test | beam | 2 of 4 | 1 of 4 | 1 of 2 | 2 of 2 | 1 of 1 |"
+
+
+def test_rates_refuse_other_files(tmp_path, capsys):
+    path = tmp_path / "other.json"
+    path.write_text("[1]")
+    assert wild.main(["--rates", str(path)]) == 2
+    assert "evaluate.py --json" in capsys.readouterr().err
 
 
 def test_every_mark_belongs_to_an_equation():
