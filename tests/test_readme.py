@@ -11,9 +11,8 @@ from abel import load_dataset
 from abel.cohort import markdown, read_cohort
 
 ROOT = Path(__file__).parent.parent
-README, ON_RUNS, ON_DATASETS = (
-    (ROOT / folder / "README.md").read_text(encoding="utf-8") for folder in (".", "runs", "datasets")
-)
+PAGES = [ROOT / folder / "README.md" for folder in (".", "runs", "datasets")]
+README, ON_RUNS, ON_DATASETS = (page.read_text(encoding="utf-8") for page in PAGES)
 EVERY_PAGE = README + ON_RUNS + ON_DATASETS
 STATS = json.loads((ROOT / "runs/results/datasets.json").read_text(encoding="utf-8"))["sets"]
 
