@@ -64,12 +64,12 @@ TRAINED = {
     "two_bases": "A*(P^2)^x + B*(P*Q)^x + C*(Q^2)^x",
     "palindromic": "A*x^4 + B*x^3 + C*x^2 + B*x + A",
     "radical": "sqrt(A*x + B) - C*x - D",
-    # Short ones, for what the others need as a last step: the levels have no x in a denominator
-    # and no power of a number.
+    # Parts of the ones above that occur in no other: the levels have no x in a denominator and no
+    # power of a number.
     "reciprocal": "A/(H) + C",
-    "power": "A*P^(K*x) + C",
+    "power": "A*P^(G) + C",
     "quad_rational": "A*x + B/x + C",
-    "quad_reciprocal_sum": "A*(x + 1/x)^2 + B*(x + 1/x) + C",
+    "quad_reciprocal_sum": "A*x^2 + A/x^2 + B*x + B/x + C",
 }
 ZERO_SHOT = {
     "quad_cos": "A*cos(G)^2 + B*cos(G) + C",
