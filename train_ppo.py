@@ -21,7 +21,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -105,6 +105,12 @@ class NetConfig:
         return self.encoder in ("tree", "paper") and self.messages == "up"
 
 
+OUR_ENV = EnvConfig(
+    branches=True, terms="blocks", max_steps=12, refuted_penalty=0.2, end_on_refuted=True,
+    revisit_penalty=0.1, end_on_revisit=True,
+)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Args:
     """Every knob of a run; functions get them as arguments and have no defaults of their own."""
@@ -114,7 +120,7 @@ class Args:
     seed: int = 1
     """seed of everything random"""
     preset: str = "default"
-    """starting point for all other flags: default, or a row of the paper"""
+    """starting point for all other flags: default, general substitutions, or a row of the paper"""
     out: str = "runs"
     """directory in which the run's own directory is made"""
     resume: str = ""
@@ -197,13 +203,8 @@ class Args:
     """beam width of validation besides greedy; 0 is none"""
     checkpoint_period: int = 50_000
     """environment steps between saves of last.pt"""
-    env: EnvConfig = field(
-        default_factory=lambda: EnvConfig(
-            branches=True, terms="blocks", max_steps=12, refuted_penalty=0.2, end_on_refuted=True,
-            revisit_penalty=0.1, end_on_revisit=True,
-        )
-    )  # fmt: skip
-    net: NetConfig = field(default_factory=NetConfig)
+    env: EnvConfig = OUR_ENV
+    net: NetConfig = NetConfig()
 
     def __post_init__(self) -> None:
         for name in ("total_timesteps", "num_envs", "num_steps", "num_epochs", "minibatch_size",
@@ -241,6 +242,7 @@ COV_ENV = replace(PAPER_ENV, relabel=True, cov="cas", max_cov=1)
 NESTED_ENV = replace(COV_ENV, cbrt=True, max_cov=3)
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
+    "general": {"env": replace(OUR_ENV, substitutions="general", max_steps=16)},
     "ppo": {**PAPER, "net": replace(PAPER["net"], encoder="mlp")},
     "ppo-tree": PAPER,
     "ppo-tree-rc": {**PAPER, "env": replace(PAPER_ENV, relabel=True)},
