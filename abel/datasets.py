@@ -32,8 +32,8 @@ LEVELS = ("abel_level1", "abel_level2", "abel_level3", "abel_level4")
 FAMILIES = ("quadratic", "cubic", "quartic", "exponential")
 POESIA = ("poesia", "poesia_numeric")
 MIXED = ("small", "large", "open_small", "open_large", "cov_large")
-WILD = "open_wild"  # `abel.wild`: no set of the paper
-NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD)
+WILD, WILD_MORE = "open_wild", "open_wild_more"  # `abel.wild`: no sets of the paper
+NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD, WILD_MORE)
 EXTRA_SPLITS = {**dict.fromkeys(POESIA, ("templates",)), WILD: ("zeroshot", "nested")}
 
 

@@ -4,7 +4,7 @@ A family is trained on, or held out (zero-shot), or nested: held out as well, an
 each occur in training. Which is which is fixed here, before any training. Every equation has a
 route that a script (`solve`) plays in the environment, to a proved root.
 
-python -m abel.datasets --name open_wild           # writes the set
+python -m abel.datasets --name open_wild           # writes the set; open_wild_more alike
 python -m abel.wild --mark astar --split nested    # which equations a search alone solves
 python -m abel.wild --rates RESULTS.json ...       # what an agent solves of those that it does not
 """
@@ -24,7 +24,7 @@ from sympy import Add, Expr, Integer, Mul, Pow
 
 from abel import textbook
 from abel.actions import Action
-from abel.datasets import FAMILIES, FOLDER, WILD, DatasetError, Problem, load_dataset
+from abel.datasets import FAMILIES, FOLDER, WILD, WILD_MORE, DatasetError, Problem, load_dataset
 from abel.env import Env, EnvConfig
 from abel.equation import ZERO, X, has_x, num_nodes, split_factor, split_summand
 from abel.generate import (
@@ -96,7 +96,9 @@ NESTED = {
     "quad_log_log": "A*log(log(x))^2 + B*log(log(x)) + C",
     "sin_cos_log": "A*sin(log(x)) + B*cos(log(x)) + C",
 }
-PARTS = {"trained": TRAINED, "zeroshot": ZERO_SHOT, "nested": NESTED}
+# For agents that see eight of the eleven as well: all but every fourth.
+MORE = {name: text for i, (name, text) in enumerate(ZERO_SHOT.items()) if i % 4}
+PARTS = {"trained": TRAINED, "more": MORE, "zeroshot": ZERO_SHOT, "nested": NESTED}
 CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
 NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
 BUDGET, LIMIT = 100, 10.0  # states that A* expands, seconds for SymPy
@@ -146,11 +148,11 @@ def draw(template: str, rng: random.Random) -> str:
 
 def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Problem], str]:
     """Training and held-out equations of a family, and what happened on the way."""
-    rng = random.Random(f"{seed} wild {family}")
+    rng = random.Random(f"{seed} wild {'more ' * (part == 'more')}{family}")
     counts: Counter[str] = Counter()
     train: list[Problem] = []
     heldout: list[Problem] = []
-    sizes = (NUM_TRAIN, NUM_HELDOUT) if part == "trained" else (0, NUM_UNSEEN)
+    sizes = (NUM_TRAIN, NUM_HELDOUT) if part in ("trained", "more") else (0, NUM_UNSEEN)
     seen: set[tuple[int, int]] = set()
     while (len(train), len(heldout)) != sizes:
         counts["drawn"] += 1
@@ -178,8 +180,8 @@ def files(seed: int) -> dict[str, str]:
     """The files of the set: name to content."""
     parts: dict[str, list[Problem]] = {"train": [], "heldout": [], "zeroshot": [], "nested": []}
     notes: dict[str, list[str]] = {part: [] for part in parts}
-    for part, families in PARTS.items():
-        for family in families:
+    for part in ("trained", "zeroshot", "nested"):
+        for family in PARTS[part]:
             train, heldout, note = draft(family, part, seed)
             parts["train"] += train
             parts["heldout" if part == "trained" else part] += heldout
@@ -193,6 +195,18 @@ def files(seed: int) -> dict[str, str]:
     return {
         f"open_wild.{part}.txt": render(f"open_wild.{part}", seed, problems, notes[part])
         for part, problems in parts.items()
+    }
+
+
+def more_files(seed: int) -> dict[str, str]:
+    """The files of open_wild_more: name to content."""
+    drafts = [draft(family, "more", seed) for family in MORE]
+    notes = [note for _, _, note in drafts]
+    return {
+        f"{WILD_MORE}.{part}.txt": render(
+            f"{WILD_MORE}.{part}", seed, [p for each in drafts for p in each[i]], notes
+        )
+        for i, part in enumerate(("train", "heldout"))
     }
 
 

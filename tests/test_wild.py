@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from abel import wild
-from abel.datasets import WILD, DatasetError, Problem, load_dataset
+from abel.datasets import WILD, WILD_MORE, DatasetError, Problem, load_dataset
 from abel.env import Env, EnvConfig
 from abel.trace import Trace
 
@@ -69,6 +69,12 @@ def test_sampled_equations_have_a_route():
 def test_a_family_comes_out_as_it_is_in_the_file():
     _, drawn, _ = wild.draft("quad_cube", "zeroshot", seed=0)
     assert drawn == [p for p in load_dataset(WILD, "zeroshot") if p.family == "quad_cube"]
+
+
+def test_the_larger_training_set_leaves_three_families_unseen():
+    seen = {p.family for p in load_dataset(f"{WILD}+{WILD_MORE}", "train")}
+    assert set(wild.ZERO_SHOT) - seen == {"quad_cos", "cos2_sin", "antipalindromic"}
+    assert not seen & set(wild.NESTED)
 
 
 @pytest.mark.slow
