@@ -189,12 +189,10 @@ class Args:
     """bonus for new states that is added to the reward"""
     curiosity_coef: float = 0.01
     """weight of that bonus"""
-    search_period: int = 0
-    """rollouts between beam searches on equations not solved yet; 0 is never"""
-    search_equations: int = 16
-    """equations searched each time"""
-    search_width: int = 8
-    """width of these beams"""
+    search_period: int = 10
+    """rollouts between searches one action off the greedy path, on equations not solved yet"""
+    search_equations: int = 0
+    """equations searched each time; 0 is no search"""
     eval_period: int = 25_000
     """environment steps between evaluations on the validation split"""
     eval_problems: int = 200
@@ -207,8 +205,10 @@ class Args:
     net: NetConfig = NetConfig()
 
     def __post_init__(self) -> None:
-        for name in ("total_timesteps", "num_envs", "num_steps", "num_epochs", "minibatch_size",
-                     "eval_period", "eval_problems", "checkpoint_period"):  # fmt: skip
+        for name in (
+            "total_timesteps", "num_envs", "num_steps", "num_epochs", "minibatch_size",
+            "search_period", "eval_period", "eval_problems", "checkpoint_period",
+        ):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ValueError(f"--{name.replace('_', '-')} must be at least 1")
         if self.preset not in PRESETS:
@@ -217,10 +217,6 @@ class Args:
     @property
     def batch_size(self) -> int:
         return self.num_envs * self.num_steps
-
-    @property
-    def num_iterations(self) -> int:
-        return math.ceil(self.total_timesteps / self.batch_size)
 
 
 PAPER_ENV = EnvConfig(
@@ -242,7 +238,10 @@ COV_ENV = replace(PAPER_ENV, relabel=True, cov="cas", max_cov=1)
 NESTED_ENV = replace(COV_ENV, cbrt=True, max_cov=3)
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
-    "general": {"env": replace(OUR_ENV, substitutions="general", max_steps=16)},
+    "general": {
+        "search_equations": 4,
+        "env": replace(OUR_ENV, substitutions="general", max_steps=16),
+    },
     "ppo": {**PAPER, "net": replace(PAPER["net"], encoder="mlp")},
     "ppo-tree": PAPER,
     "ppo-tree-rc": {**PAPER, "env": replace(PAPER_ENV, relabel=True)},
@@ -579,7 +578,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         texts = [str(problem.equation) for problem in problems]
         write_json(run / "provenance.json", provenance(argv, texts))
 
-    global_step, first_iteration, best_score, spent_before, cpu_before = 0, 1, -1.0, 0.0, 0.0
+    global_step, iteration, best_score, spent_before, cpu_before = 0, 0, -1.0, 0.0, 0.0
     observations, infos = envs.reset(seed=args.seed)
     indices = [info["index"] for info in infos]
     episodes: list[list[Step]] = [[] for _ in envs.envs]
@@ -591,7 +590,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             if curiosity:
                 curiosity.load_state_dict(resumed["curiosity"])
             rng.bit_generator.state = resumed["rng"]
-            global_step, first_iteration = resumed["step"], resumed["iteration"] + 1
+            global_step, iteration = resumed["step"], resumed["iteration"]
             best_score, spent_before = resumed["best_score"], resumed["seconds"]
             cpu_before = resumed["cpu_seconds"]
             replay.load_state_dict(resumed["replay"], envs.envs[0])
@@ -608,8 +607,9 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     started = time.perf_counter()
     shape = (args.num_steps, args.num_envs)
     ladder = 1 + args.epsilon_ladder * np.linspace(0, 1, args.num_envs)
-    for iteration in range(first_iteration, args.num_iterations + 1):
-        clock = time.perf_counter()
+    while global_step < args.total_timesteps:
+        iteration += 1
+        clock, step_before = time.perf_counter(), global_step
         done = min(global_step / args.total_timesteps, 1.0)
         learning_rate = args.learning_rate * (1 - 0.9 * done if args.anneal_lr else 1.0)
         ent_coef = args.ent_coef + (args.ent_coef_final - args.ent_coef) * done
@@ -739,10 +739,10 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 break
         if args.replay == "fresh" and iteration % args.replay_refresh == 0:
             replay.refresh()
-        if args.search_period and iteration % args.search_period == 0:
+        if args.search_equations and iteration % args.search_period == 0:
             global_step += search_unsolved(
-                replay, policy, envs.envs[0], count=args.search_equations, width=args.search_width,
-                gamma=args.gamma, rollout=iteration, rng=rng,
+                replay, policy, envs.envs[0], count=args.search_equations, gamma=args.gamma,
+                rollout=iteration, rng=rng,
             )  # fmt: skip
 
         # ---- Log: means over every minibatch of this iteration ----
@@ -775,14 +775,15 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         progress.show(line)
 
         # ---- Evaluate: validation split only; keep the best checkpoint ----
-        last_one = iteration == args.num_iterations or bool(stop)
+        stopping = bool(stop)  # a signal from here on is for the next iteration
+        last_one = global_step >= args.total_timesteps or stopping
         best = False
-        if last_one or crossed(global_step, args.batch_size, args.eval_period):
+        if last_one or crossed(step_before, global_step, args.eval_period):
             score = validate(policy, validation, args, envs.cache, writer, global_step)
             progress.say(f"{line}  val {score:.3f}")
             best = score >= best_score
             best_score = max(score, best_score)
-        due = last_one or crossed(global_step, args.batch_size, args.checkpoint_period)
+        due = last_one or crossed(step_before, global_step, args.checkpoint_period)
         if best or due:
             state = {
                 "format": FORMAT, "args": asdict(args), "agent": agent.state_dict(),
@@ -799,7 +800,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                     save_checkpoint(path, state)
         if iteration % 20 == 0:
             gc.collect()
-        if stop:
+        if stopping:
             progress.say(f"interrupted: saved; continue with --resume {run}")
             break
     for number, handler in zip(signals, handlers):
@@ -849,9 +850,9 @@ def replay_weights(agent: Agent, memories: Sequence[Memory], self_imitation: boo
     return imitation_weights(outcomes, torch.cat(values).numpy())
 
 
-def crossed(step: int, stride: int, period: int) -> bool:
-    """Whether a multiple of `period` lies in the last `stride` steps."""
-    return step // period > (step - stride) // period
+def crossed(before: int, now: int, period: int) -> bool:
+    """Whether a multiple of `period` lies in these steps."""
+    return now // period > before // period
 
 
 def run(argv: Sequence[str]) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from abel.env import Env
-from abel.search import Policy, beam
+from abel.search import Policy, off_by_one
 from abel.transitions import Observation
 
 ReplayName = Literal["none", "flat", "fresh", "shortest"]
@@ -100,10 +100,11 @@ def imitation_weights(outcomes: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def search_unsolved(
-    replay: SuccessReplay, policy: Policy, like: Env, *, count: int, width: int, gamma: float,
-    rollout: int, rng: np.random.Generator,
+    replay: SuccessReplay, policy: Policy, like: Env, *, count: int, gamma: float, rollout: int,
+    rng: np.random.Generator,
 ) -> int:  # fmt: skip
-    """Beam search on `count` equations not solved yet; solutions go into the buffer.
+    """Search one action off the greedy path on `count` equations not solved yet; solutions go into
+    the buffer.
 
     Returns the environment transitions it took: they count as training steps.
     """
@@ -111,10 +112,8 @@ def search_unsolved(
     if not unsolved:
         return 0
     some = rng.choice(unsolved, min(count, len(unsolved)), replace=False).tolist()
-    found = beam(
-        policy, [like.equations[i] for i in some], like.config, like.cache,
-        width=width, value_coef=0.0, complexity_coef=0.0,
-    )  # fmt: skip
+    problems = [like.equations[i] for i in some]
+    found = off_by_one(policy, problems, like.config, like.cache, rng)
     scratch = Env(like.equations, like.config, cache=like.cache)  # `like` is in an episode
     for index, solution in zip(some, found):
         if solution.solved:

@@ -7,7 +7,7 @@ values; it is called once a depth for all equations together, so a network sees 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush, nsmallest
 from typing import Any, NamedTuple
 
@@ -243,6 +243,54 @@ def best(
         i: sorted((n for n in nodes if id(n) in score), key=lambda n: -score[id(n)])[:width]
         for i, nodes in successors.items()
     }
+
+
+def off_by_one(
+    policy: Policy,
+    problems: Sequence[Any],
+    config: EnvConfig,
+    cache: TransitionCache,
+    rng: np.random.Generator,
+) -> list[Solution]:
+    """Leave the greedy path once: at a random step of it every other action is tried, and the
+    policy is followed greedily from there. The shortest solution of each problem, if it has any.
+
+    This is what a policy lacks that knows all of a solution but one step.
+    """
+    equations = [as_equation(problem) for problem in problems]
+    followed = greedy(policy, problems, config, cache)
+    spent = [solution.transitions for solution in followed]
+    owners: list[int] = []
+    starts: list[Place] = []
+    prefixes: list[tuple[tuple, ...]] = []
+    for i, solution in enumerate(followed):
+        if not solution.path:
+            continue
+        turn = int(rng.integers(len(solution.path)))
+        place = start_of(equations[i], cache)
+        seen = {place.key}
+        for observation, index, _, _ in solution.path[:turn]:
+            place, _ = advance(place, observation.actions[index], index, cache)
+            seen.add(place.key)
+        observation = look(place, config, cache)
+        for index, action in enumerate(observation.actions):
+            after, transform = advance(place, action, index, cache)
+            spent[i] += 1
+            if after.key in seen or after.form.solved_form:
+                continue
+            seen.add(after.key)
+            owners.append(i)
+            starts.append(after)
+            prefixes.append((*solution.path[:turn], (observation, index, after.form, transform)))
+    rest = greedy(policy, [equations[i] for i in owners], config, cache, starts=starts)
+    found = [replace(solution, solved=False, path=()) for solution in followed]
+    for i, prefix, solution in zip(owners, prefixes, rest):
+        spent[i] += solution.transitions
+        path = prefix + solution.path
+        fits = solution.solved and len(path) <= config.max_steps
+        if fits and (not found[i].solved or len(path) < len(found[i].path)):
+            found[i] = replace(solution, path=path)
+    return [replace(solution, transitions=n) for solution, n in zip(found, spent)]
 
 
 # ---- Without a policy ----

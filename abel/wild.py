@@ -200,13 +200,17 @@ def files(seed: int) -> dict[str, str]:
 
 def more_files(seed: int) -> dict[str, str]:
     """The files of open_wild_more: name to content."""
-    drafts = [draft(family, "more", seed) for family in MORE]
-    notes = [note for _, _, note in drafts]
+    train: list[Problem] = []
+    heldout: list[Problem] = []
+    notes = []
+    for family in MORE:
+        some, others, note = draft(family, "more", seed)
+        train += some
+        heldout += others
+        notes.append(note)
     return {
-        f"{WILD_MORE}.{part}.txt": render(
-            f"{WILD_MORE}.{part}", seed, [p for each in drafts for p in each[i]], notes
-        )
-        for i, part in enumerate(("train", "heldout"))
+        f"{WILD_MORE}.{part}.txt": render(f"{WILD_MORE}.{part}", seed, problems, notes)
+        for part, problems in (("train", train), ("heldout", heldout))
     }
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from abel import Env, EnvConfig, Trace
 from abel import search as search_module
-from abel.search import Node, Place, beam, best, greedy, search
+from abel.search import Node, Place, beam, best, greedy, off_by_one, search
 from abel.textbook import proposals
 
 TEXTS = ["a*x + b", "c*(a*x + b) + d", "a*x^2 + b*x + c", "sqrt(x) + 1", "e + (a*x + b)/(c*x + d)"]
@@ -149,6 +149,20 @@ def test_a_steer_takes_an_action_away():
     (steered,) = greedy(policy, equations, config, cache, steer=never_divide)
     assert free.solved and not steered.solved
     assert all(o.actions[a].op != "div" for o, a, *_ in steered.path)
+
+
+def test_one_action_off_the_greedy_path():
+    """The policy knows all but one step; the search finds it, wherever the greedy path has it."""
+    equations, config, cache = setup(["a*x + b"], max_steps=3)
+    policy = scripted({"add -b": "div a", "sub b": "mul a"})
+    (alone,) = greedy(policy, equations, config, cache)
+    assert not alone.solved
+    rng = np.random.default_rng(0)
+    found = [off_by_one(policy, equations, config, cache, rng)[0] for _ in range(20)]
+    solved = [solution for solution in found if solution.solved]
+    assert solved and len(solved) < 20  # only if the random step is the first
+    assert solved[0].trace().to_text().endswith("x = -b/a   (proved)")
+    assert len(solved[0].path) == 2 and solved[0].transitions > alone.transitions
 
 
 def test_complexity_steers_the_beam():
