@@ -236,12 +236,10 @@ PAPER: dict[str, Any] = {
 REPLAYED = {"replay": "flat"}
 COV_ENV = replace(PAPER_ENV, relabel=True, cov="cas", max_cov=1)
 NESTED_ENV = replace(COV_ENV, cbrt=True, max_cov=3)
+GENERAL_ENV = replace(OUR_ENV, substitutions="general", max_steps=16)
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
-    "general": {
-        "search_equations": 4,
-        "env": replace(OUR_ENV, substitutions="general", max_steps=16),
-    },
+    "general": {"search_equations": 4, "env": GENERAL_ENV},
     "ppo": {**PAPER, "net": replace(PAPER["net"], encoder="mlp")},
     "ppo-tree": PAPER,
     "ppo-tree-rc": {**PAPER, "env": replace(PAPER_ENV, relabel=True)},
