@@ -189,8 +189,8 @@ class Args:
     """bonus for new states that is added to the reward"""
     curiosity_coef: float = 0.01
     """weight of that bonus"""
-    search_period: int = 10
-    """rollouts between searches one action off the greedy path, on equations not solved yet"""
+    search_period: int = 5
+    """rollouts without a new equation solved after which a search looks off the greedy path"""
     search_equations: int = 0
     """equations searched each time; 0 is no search"""
     eval_period: int = 25_000
@@ -737,7 +737,8 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 break
         if args.replay == "fresh" and iteration % args.replay_refresh == 0:
             replay.refresh()
-        if args.search_equations and iteration % args.search_period == 0:
+        stuck = iteration - replay.latest >= args.search_period
+        if args.search_equations and stuck and iteration % args.search_period == 0:
             global_step += search_unsolved(
                 replay, policy, envs.envs[0], count=args.search_equations, gamma=args.gamma,
                 rollout=iteration, rng=rng,

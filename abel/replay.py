@@ -36,10 +36,13 @@ class SuccessReplay:
         self.solutions: dict[int, list[Memory]] = {}
         self.steps: list[Memory] = []
         self.solved: set[int] = set()
+        self.latest = 0  # the rollout in which an equation was first solved, most recently
 
     def add(self, index: int, episode: Sequence[Step], gamma: float, rollout: int) -> None:
         """Store a solved episode of equation `index`."""
-        self.solved.add(index)
+        if index not in self.solved:
+            self.solved.add(index)
+            self.latest = rollout
         if self.kind == "none":
             return
         outcomes = [0.0]
@@ -70,11 +73,11 @@ class SuccessReplay:
     def state_dict(self) -> dict[str, Any]:
         """Plain data: a step is told by its equation and the actions before it."""
         steps = [[*memory[1:4], list(memory.before), memory.born] for memory in self.memories()]
-        return {"solved": sorted(self.solved), "steps": steps}
+        return {"solved": sorted(self.solved), "latest": self.latest, "steps": steps}
 
     def load_state_dict(self, state: dict[str, Any], env: Env) -> None:
         """Undo `state_dict`, deriving the observations anew in `env`."""
-        self.solved = set(state["solved"])
+        self.solved, self.latest = set(state["solved"]), state["latest"]
         for action, outcome, index, before, born in state["steps"]:
             retrace(env, index, before)
             memory = Memory(env.observation, action, outcome, index, tuple(before), born)
