@@ -106,7 +106,7 @@ class NetConfig:
 
 
 OUR_ENV = EnvConfig(
-    branches=True, terms="blocks", max_steps=12, refuted_penalty=0.2, end_on_refuted=True,
+    relabel=False, branches=True, terms="blocks", max_steps=12, refuted_penalty=0.2, end_on_refuted=True,
     revisit_penalty=0.1, end_on_revisit=True,
 )  # fmt: skip
 
@@ -193,6 +193,8 @@ class Args:
     """rollouts without a new equation solved after which a search looks off the greedy path"""
     search_equations: int = 0
     """equations searched each time; 0 is no search"""
+    search_width: int = 3
+    """width of the beam that goes on from each action off the greedy path"""
     eval_period: int = 25_000
     """environment steps between evaluations on the validation split"""
     eval_problems: int = 200
@@ -207,7 +209,7 @@ class Args:
     def __post_init__(self) -> None:
         for name in (
             "total_timesteps", "num_envs", "num_steps", "num_epochs", "minibatch_size",
-            "search_period", "eval_period", "eval_problems", "checkpoint_period",
+            "search_period", "search_width", "eval_period", "eval_problems", "checkpoint_period",
         ):  # fmt: skip
             if getattr(self, name) < 1:
                 raise ValueError(f"--{name.replace('_', '-')} must be at least 1")
@@ -740,8 +742,8 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         stuck = iteration - replay.latest >= args.search_period
         if args.search_equations and stuck and iteration % args.search_period == 0:
             global_step += search_unsolved(
-                replay, policy, envs.envs[0], count=args.search_equations, gamma=args.gamma,
-                rollout=iteration, rng=rng,
+                replay, policy, envs.envs[0], count=args.search_equations,
+                width=args.search_width, gamma=args.gamma, rollout=iteration, rng=rng,
             )  # fmt: skip
 
         # ---- Log: means over every minibatch of this iteration ----

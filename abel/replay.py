@@ -103,8 +103,8 @@ def imitation_weights(outcomes: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def search_unsolved(
-    replay: SuccessReplay, policy: Policy, like: Env, *, count: int, gamma: float, rollout: int,
-    rng: np.random.Generator,
+    replay: SuccessReplay, policy: Policy, like: Env, *, count: int, width: int, gamma: float,
+    rollout: int, rng: np.random.Generator,
 ) -> int:  # fmt: skip
     """Search one action off the greedy path on `count` equations not solved yet; solutions go into
     the buffer.
@@ -116,7 +116,7 @@ def search_unsolved(
         return 0
     some = rng.choice(unsolved, min(count, len(unsolved)), replace=False).tolist()
     problems = [like.equations[i] for i in some]
-    found = off_by_one(policy, problems, like.config, like.cache, rng)
+    found = off_by_one(policy, problems, like.config, like.cache, rng, width=width)
     scratch = Env(like.equations, like.config, cache=like.cache)  # `like` is in an episode
     for index, solution in zip(some, found):
         if solution.solved:

@@ -251,11 +251,15 @@ def off_by_one(
     config: EnvConfig,
     cache: TransitionCache,
     rng: np.random.Generator,
+    *,
+    width: int,
 ) -> list[Solution]:
-    """Leave the greedy path once: at a random step of it every other action is tried, and the
-    policy is followed greedily from there. The shortest solution of each problem, if it has any.
+    """Leave the greedy path once: at a random step of it, rather an early one, every other action
+    is tried, and the policy is followed from there by a beam. The shortest solution of each
+    problem, if it has any.
 
-    This is what a policy lacks that knows all of a solution but one step.
+    This is what a policy lacks that knows all of a solution but one step. What comes after that
+    step is new to it as well: the right action is often its second choice there, hence the beam.
     """
     equations = [as_equation(problem) for problem in problems]
     followed = greedy(policy, problems, config, cache)
@@ -266,7 +270,7 @@ def off_by_one(
     for i, solution in enumerate(followed):
         if not solution.path:
             continue
-        turn = int(rng.integers(len(solution.path)))
+        turn = int(rng.integers(len(solution.path), size=2).min())
         place = start_of(equations[i], cache)
         seen = {place.key}
         for observation, index, _, _ in solution.path[:turn]:
@@ -282,7 +286,10 @@ def off_by_one(
             owners.append(i)
             starts.append(after)
             prefixes.append((*solution.path[:turn], (observation, index, after.form, transform)))
-    rest = greedy(policy, [equations[i] for i in owners], config, cache, starts=starts)
+    rest = beam(
+        policy, [equations[i] for i in owners], config, cache,
+        width=width, value_coef=0, complexity_coef=0, starts=starts,
+    )  # fmt: skip
     found = [replace(solution, solved=False, path=()) for solution in followed]
     for i, prefix, solution in zip(owners, prefixes, rest):
         spent[i] += solution.transitions

@@ -428,18 +428,17 @@ def tan_half(lhs: Expr, rhs: Expr) -> Change | None:
 
 @remember
 def lambert(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr] | None:
-    """a*u*exp(k*u + c) = r becomes u = W(k*r*exp(-c)/a)/k, the principal branch."""
-    if has_x(rhs) or is_zero(rhs) or not isinstance(lhs, Mul):
+    """a*u*exp(k*u + c) = r becomes u = W(k*r*exp(-c)/a)/k, the principal branch.
+
+    The product may be multiplied out: a*x*exp(x) + b*exp(x) is (a*x + b)*exp(x).
+    """
+    if has_x(rhs) or is_zero(rhs) or not isinstance(lhs, Add | Mul):
         return None
+    if isinstance(lhs, Add):
+        common = call(exp, split_exponent(lhs.args[-1])[0])
+        lhs = product(expand(product(lhs, power(common, MINUS_ONE))), common)
     free, rest = split_factor(lhs)
-    exponent, others = ZERO, []
-    for factor in Mul.make_args(rest):
-        if isinstance(factor, exp):
-            exponent = total(exponent, factor.args[0])
-        elif isinstance(factor, Pow) and not has_x(factor.base):
-            exponent = total(exponent, product(factor.exp, call(log, factor.base)))
-        else:
-            others.append(factor)
+    exponent, others = split_exponent(rest)
     if exponent is ZERO or len(others) != 1:
         return None
     u = others[0]
@@ -450,6 +449,19 @@ def lambert(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr] | None:
     c = difference(offset, product(k, start))
     inside = product(k, rhs, call(exp, negate(c)), power(free, MINUS_ONE))
     return u, product(call(LambertW, inside), power(k, MINUS_ONE))
+
+
+def split_exponent(expr: Expr) -> tuple[Expr, list[Expr]]:
+    """The exponent of all exponentials of a product together, and its other factors."""
+    exponent, others = ZERO, []
+    for factor in Mul.make_args(expr):
+        if isinstance(factor, exp):
+            exponent = total(exponent, factor.args[0])
+        elif isinstance(factor, Pow) and not has_x(factor.base):
+            exponent = total(exponent, product(factor.exp, call(log, factor.base)))
+        else:
+            others.append(factor)
+    return exponent, others
 
 
 @remember

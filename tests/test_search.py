@@ -158,11 +158,29 @@ def test_one_action_off_the_greedy_path():
     (alone,) = greedy(policy, equations, config, cache)
     assert not alone.solved
     rng = np.random.default_rng(0)
-    found = [off_by_one(policy, equations, config, cache, rng)[0] for _ in range(20)]
+    found = [off_by_one(policy, equations, config, cache, rng, width=1)[0] for _ in range(20)]
     solved = [solution for solution in found if solution.solved]
     assert solved and len(solved) < 20  # only if the random step is the first
     assert solved[0].trace().to_text().endswith("x = -b/a   (proved)")
     assert len(solved[0].path) == 2 and solved[0].transitions > alone.transitions
+
+
+def test_a_second_choice_after_the_step_off_the_greedy_path():
+    """Where the right action is the policy's second choice, a beam goes on, and greedy does not."""
+    equations, config, cache = setup(["a*x + b"], max_steps=2)
+    wrong = scripted({"add -b": "mul a", "sub b": "mul a"})
+
+    def policy(observations):
+        log_probs, values = wrong(observations)
+        for observation, each in zip(observations, log_probs):
+            names = [str(action) for action in observation.actions]
+            each[names.index("div a") if "div a" in names else 0] += 2.0
+        return log_probs, values
+
+    for width, helped in ((1, False), (2, True)):
+        rng = np.random.default_rng(0)
+        found = [off_by_one(policy, equations, config, cache, rng, width=width) for _ in range(9)]
+        assert any(solution.solved for (solution,) in found) == helped
 
 
 def test_complexity_steers_the_beam():

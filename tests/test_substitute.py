@@ -144,6 +144,7 @@ def test_tan_half_makes_sines_and_cosines_rational():
         ("a*x*exp(b*x) = c", "LambertW(b*c/a)/b"),
         ("(x - a)*exp(x) = b", "LambertW(b*exp(-a))"),
         ("x*2^x = a", "LambertW(a*log(2))/log(2)"),
+        ("x*exp(x) - a*exp(x) = b", "LambertW(b*exp(-a))"),
     ],
 )
 def test_lambert_undoes_u_exp_u(text, root):
@@ -153,7 +154,8 @@ def test_lambert_undoes_u_exp_u(text, root):
 
 
 def test_lambert_is_refused_where_it_does_not_fit():
-    for text in ("x*exp(x) = 0", "x*exp(x) = x^2", "x^2*exp(x) = a", "x*exp(x^2) = a", "a*x = b"):
+    for text in ("x*exp(x) = 0", "x*exp(x) = x^2", "x^2*exp(x) = a", "x*exp(x^2) = a", "a*x = b",
+                 "x*exp(x) + exp(2*x) = a", "x*exp(x) + x = a"):  # fmt: skip
         equation = parse(text)
         assert lambert(equation.lhs, equation.rhs) is None
 
