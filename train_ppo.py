@@ -106,8 +106,8 @@ class NetConfig:
 
 
 OUR_ENV = EnvConfig(
-    relabel=False, branches=True, terms="blocks", max_steps=12, refuted_penalty=0.2, end_on_refuted=True,
-    revisit_penalty=0.1, end_on_revisit=True,
+    relabel=False, branches=True, terms="blocks", max_steps=12, refuted_penalty=0.2,
+    end_on_refuted=True, revisit_penalty=0.1, end_on_revisit=True,
 )  # fmt: skip
 
 
@@ -190,11 +190,11 @@ class Args:
     curiosity_coef: float = 0.01
     """weight of that bonus"""
     search_period: int = 5
-    """rollouts without a new equation solved after which a search looks off the greedy path"""
+    """rollouts between searches one action off the greedy path, on equations not solved yet"""
     search_equations: int = 0
     """equations searched each time; 0 is no search"""
     search_width: int = 3
-    """width of the beam that goes on from each action off the greedy path"""
+    """beam that goes on from there, if no new equation was solved since the last search; else 1"""
     eval_period: int = 25_000
     """environment steps between evaluations on the validation split"""
     eval_problems: int = 200
@@ -739,11 +739,12 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 break
         if args.replay == "fresh" and iteration % args.replay_refresh == 0:
             replay.refresh()
-        stuck = iteration - replay.latest >= args.search_period
-        if args.search_equations and stuck and iteration % args.search_period == 0:
+        if args.search_equations and iteration % args.search_period == 0:
+            stuck = iteration - replay.latest >= args.search_period
             global_step += search_unsolved(
                 replay, policy, envs.envs[0], count=args.search_equations,
-                width=args.search_width, gamma=args.gamma, rollout=iteration, rng=rng,
+                width=args.search_width if stuck else 1, gamma=args.gamma, rollout=iteration,
+                rng=rng,
             )  # fmt: skip
 
         # ---- Log: means over every minibatch of this iteration ----

@@ -86,10 +86,14 @@ class SuccessReplay:
 
 
 def retrace(env: Env, index: int, actions: Sequence[int]) -> list[Step]:
-    """Bring `env` to where these actions lead from equation `index`; the steps on the way."""
+    """Bring `env` to where these actions lead from equation `index`, or to where the episode ends
+    before; the steps on the way.
+    """
     env.reset(options={"index": index})
-    steps = []
+    steps: list[Step] = []
     for action in actions:
+        if env.ended:
+            break
         before = env.observation
         _, reward, _, _, _ = env.step(action)
         steps.append((before, action, float(np.float32(reward))))  # as a rollout stores it
@@ -121,5 +125,7 @@ def search_unsolved(
     for index, solution in zip(some, found):
         if solution.solved:
             path = [action for _, action, _, _ in solution.path]
-            replay.add(index, retrace(scratch, index, path), gamma, rollout)
+            steps = retrace(scratch, index, path)
+            if scratch.solved:  # decoders may pass an unproved x = r, where an episode ends
+                replay.add(index, steps, gamma, rollout)
     return sum(solution.transitions for solution in found)

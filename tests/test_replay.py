@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from abel import Env
-from abel.replay import SuccessReplay
+from abel import Env, EnvConfig
+from abel.replay import SuccessReplay, search_unsolved
+from abel.search import Solution
 from train_ppo import Agent, NetConfig, evaluate, sample
 
 
@@ -73,6 +74,26 @@ def test_a_buffer_survives_being_stored(kind):
     for ours, theirs in zip(again.memories(), replay.memories(), strict=True):
         assert ours[1:] == theirs[1:]
         assert np.array_equal(ours.observation.subtrees, theirs.observation.subtrees)
+
+
+@pytest.mark.parametrize("end_on_revisit, kept", [(False, 4), (True, 0)])
+def test_a_search_keeps_only_what_an_episode_can_play(end_on_revisit, kept, monkeypatch):
+    """A search may pass places where an episode ends; such a solution once ended the training."""
+    env = Env(["a*x + b"], EnvConfig(end_on_revisit=end_on_revisit))
+    other = Env(["a*x + b"])
+    other.reset(options={"index": 0})
+    path = []
+    for name in (("sub", "b"), ("add", "b"), ("sub", "b"), ("div", "a")):
+        path.append((other.observation, other.find(*name), None, None))
+        other.step(path[-1][1])
+    found = [Solution(other.equation, True, other.root, other.verdict, tuple(path), 7)]
+    monkeypatch.setattr("abel.replay.off_by_one", lambda *args, **kwargs: found)
+    replay = SuccessReplay("shortest", 100)
+    rng = np.random.default_rng(0)
+    settings = dict(count=4, width=1, gamma=0.9, rollout=3, rng=rng)
+    assert search_unsolved(replay, None, env, **settings) == 7  # steps are counted in any case
+    assert len(replay.memories()) == kept
+    assert replay.solved == ({0} if kept else set())
 
 
 def test_behaviour_mixes_policy_and_uniform_over_operations():
