@@ -273,7 +273,8 @@ def off_by_one(
         turn = int(rng.integers(len(solution.path), size=2).min())
         place = start_of(equations[i], cache)
         seen = {place.key}
-        for observation, index, _, _ in solution.path[:turn]:
+        for _, index, _, _ in solution.path[:turn]:
+            observation = look(place, config, cache)  # anew: the cache may have been swept since
             place, _ = advance(place, observation.actions[index], index, cache)
             seen.add(place.key)
         observation = look(place, config, cache)

@@ -165,6 +165,15 @@ def test_one_action_off_the_greedy_path():
     assert len(solved[0].path) == 2 and solved[0].transitions > alone.transitions
 
 
+def test_a_swept_cache_does_not_stop_the_search_off_the_greedy_path():
+    equations, config, _ = setup(["a*x + b", "c*x + d"], max_steps=4, cache_size=2)
+    cache = config.new_cache()
+    policy = scripted({"add -b": "div a", "sub b": "mul a"})
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        assert off_by_one(policy, equations, config, cache, rng, width=1)[0].transitions
+
+
 def test_a_second_choice_after_the_step_off_the_greedy_path():
     """Where the right action is the policy's second choice, a beam goes on, and greedy does not."""
     equations, config, cache = setup(["a*x + b"], max_steps=2)
