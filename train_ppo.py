@@ -190,11 +190,11 @@ class Args:
     curiosity_coef: float = 0.01
     """weight of that bonus"""
     search_period: int = 5
-    """rollouts between searches one action off the greedy path, on equations not solved yet"""
+    """rollouts without a new equation solved after which a search looks off the greedy path"""
     search_equations: int = 0
     """equations searched each time; 0 is no search"""
     search_width: int = 3
-    """beam that goes on from there, if no new equation was solved since the last search; else 1"""
+    """width of the beam that goes on from each action off the greedy path"""
     eval_period: int = 25_000
     """environment steps between evaluations on the validation split"""
     eval_problems: int = 200
@@ -241,7 +241,7 @@ NESTED_ENV = replace(COV_ENV, cbrt=True, max_cov=3)
 GENERAL_ENV = replace(OUR_ENV, substitutions="general", max_steps=16)
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
-    "general": {"search_equations": 4, "env": GENERAL_ENV},
+    "general": {"search_equations": 4, "curriculum": "balanced", "env": GENERAL_ENV},
     "ppo": {**PAPER, "net": replace(PAPER["net"], encoder="mlp")},
     "ppo-tree": PAPER,
     "ppo-tree-rc": {**PAPER, "env": replace(PAPER_ENV, relabel=True)},
@@ -739,12 +739,11 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 break
         if args.replay == "fresh" and iteration % args.replay_refresh == 0:
             replay.refresh()
-        if args.search_equations and iteration % args.search_period == 0:
-            stuck = iteration - replay.latest >= args.search_period
+        stuck = iteration - replay.latest >= args.search_period
+        if args.search_equations and stuck and iteration % args.search_period == 0:
             global_step += search_unsolved(
                 replay, policy, envs.envs[0], count=args.search_equations,
-                width=args.search_width if stuck else 1, gamma=args.gamma, rollout=iteration,
-                rng=rng,
+                width=args.search_width, gamma=args.gamma, rollout=iteration, rng=rng,
             )  # fmt: skip
 
         # ---- Log: means over every minibatch of this iteration ----
