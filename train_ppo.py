@@ -611,7 +611,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         iteration += 1
         clock, step_before = time.perf_counter(), global_step
         done = min(global_step / args.total_timesteps, 1.0)
-        learning_rate = args.learning_rate * (1 - 0.9 * done if args.anneal_lr else 1.0)
+        learning_rate = args.learning_rate * (1 - 0.9 * done * args.anneal_lr)
         ent_coef = args.ent_coef + (args.ent_coef_final - args.ent_coef) * done
         optimizer.param_groups[0]["lr"] = learning_rate
         log: dict[str, list[Any]] = defaultdict(list)
@@ -739,8 +739,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 break
         if args.replay == "fresh" and iteration % args.replay_refresh == 0:
             replay.refresh()
-        stuck = iteration - replay.latest >= args.search_period
-        if args.search_equations and stuck and iteration % args.search_period == 0:
+        if args.search_equations and iteration - replay.latest >= args.search_period:
             global_step += search_unsolved(
                 replay, policy, envs.envs[0], count=args.search_equations,
                 width=args.search_width, gamma=args.gamma, rollout=iteration, rng=rng,
@@ -757,7 +756,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         if memories:
             log["replay/age"].append(iteration - np.mean([memory.born for memory in memories]))
         log["charts/learning_rate"].append(learning_rate)
-        log["charts/SPS"].append(args.batch_size / (updated - clock))
+        log["charts/SPS"].append((global_step - step_before) / (updated - clock))
         log["time/env"].append(env_seconds)
         log["time/network"].append(collected - clock - env_seconds)
         log["time/update"].append(updated - collected)
@@ -791,9 +790,8 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 "optimizer": optimizer.state_dict(), "curriculum": curriculum.state_dict(),
                 "rng": rng.bit_generator.state, "step": global_step, "iteration": iteration,
                 "best_score": best_score, "seconds": seconds, "indices": list(indices),
-                "cpu_seconds": cpu_before + time.process_time(),
+                "cpu_seconds": cpu_before + time.process_time(), "replay": replay.state_dict(),
                 "actions": [[step[1] for step in episode] for episode in episodes],
-                "replay": replay.state_dict(),
                 "curiosity": curiosity.state_dict() if curiosity else None,
             }  # fmt: skip
             for wanted, path in ((best, run / "best.pt"), (due, run / "last.pt")):

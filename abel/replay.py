@@ -36,7 +36,7 @@ class SuccessReplay:
         self.solutions: dict[int, list[Memory]] = {}
         self.steps: list[Memory] = []
         self.solved: set[int] = set()
-        self.latest = 0  # the rollout in which an equation was first solved, most recently
+        self.latest = 0  # the last rollout that solved another equation, or searched for one
 
     def add(self, index: int, episode: Sequence[Step], gamma: float, rollout: int) -> None:
         """Store a solved episode of equation `index`."""
@@ -115,6 +115,7 @@ def search_unsolved(
 
     Returns the environment transitions it took: they count as training steps.
     """
+    replay.latest = rollout
     unsolved = [i for i in range(len(like.equations)) if i not in replay.solved]
     if not unsolved:
         return 0
