@@ -59,7 +59,7 @@ from abel.rewrite import (
     total,
     undo,
 )  # fmt: skip
-from abel.substitute import change, gather, lambert
+from abel.substitute import can_change, gather, lambert
 
 MAX_NODES = 150
 MAX_BITS = 256
@@ -273,20 +273,20 @@ def pushes(*args: Expr) -> NoReturn:
 # ---- General substitutions (abel.substitute) ----
 
 
-def applies(find: Callable, *args: Expr | str | None) -> bool:
+def holds(test: Callable[..., bool], *args: Expr | str | None) -> bool:
     try:
-        return find(*args) is not None
+        return test(*args)
     except Exception:  # SymPy raises anything on odd input; a long run must not end by it
         return False
 
 
 def let_is_legal(sides: Sides, about: Facts) -> bool:
-    return about.has_x and applies(change, "let", sides.lhs, sides.rhs, about.term)
+    return about.has_x and holds(can_change, "let", sides.lhs, sides.rhs, about.term)
 
 
 def substitution_row(name: str, text: str, tex: str) -> Operation:
     def legal(sides: Sides) -> bool:
-        return applies(change, name, sides.lhs, sides.rhs, None)
+        return holds(can_change, name, sides.lhs, sides.rhs, None)
 
     return Operation(name, False, legal, pushes, text, tex, name.replace("-", "_"), True)
 
@@ -296,7 +296,7 @@ def gather_is_legal(sides: Sides) -> bool:
 
 
 def lambert_is_legal(sides: Sides) -> bool:
-    return applies(lambert, sides.lhs, sides.rhs)
+    return holds(lambda: lambert(sides.lhs, sides.rhs) is not None)
 
 
 def other_branch(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr]:

@@ -348,15 +348,29 @@ def substituted(coeffs: list[Expr], phi: Expr) -> Change:
     return polynomial([named.get(c, c) for c in coeffs]), ZERO, Substitute(phi, labels)
 
 
+def shiftable(lhs: Expr, rhs: Expr) -> list[Expr] | None:
+    """The coefficients of a polynomial with a next-to-leading term."""
+    coeffs = exact_coefficients(lhs, rhs)
+    return None if coeffs is None or coeffs[-2] is ZERO else coeffs
+
+
 @remember
 def shift_roots(lhs: Expr, rhs: Expr) -> Change | None:
     """x := x - b/(n*a) in a*x**n + b*x**(n - 1) + ... = 0."""
-    coeffs = exact_coefficients(lhs, rhs)
-    if coeffs is None or coeffs[-2] is ZERO:
+    coeffs = shiftable(lhs, rhs)
+    if coeffs is None:
         return None
     n = len(coeffs) - 1
     by = product(Rational(-1, n), coeffs[-2], power(coeffs[-1], MINUS_ONE))
     return substituted(shift(tuple(coeffs), by), total(X, by))
+
+
+def depressed(lhs: Expr, rhs: Expr) -> list[Expr] | None:
+    """The coefficients of a polynomial from degree 3 on without a next-to-leading term."""
+    coeffs = exact_coefficients(lhs, rhs)
+    if coeffs is None or len(coeffs) < 4 or coeffs[-2] is not ZERO or coeffs[-3] is ZERO:
+        return None
+    return coeffs
 
 
 @remember
@@ -365,8 +379,8 @@ def vieta(lhs: Expr, rhs: Expr) -> Change | None:
 
     Offered where a quadratic in x**n results: for every cubic, and for Dickson's polynomials.
     """
-    coeffs = exact_coefficients(lhs, rhs)
-    if coeffs is None or len(coeffs) < 4 or coeffs[-2] is not ZERO or coeffs[-3] is ZERO:
+    coeffs = depressed(lhs, rhs)
+    if coeffs is None:
         return None
     n = len(coeffs) - 1
     s = product(Rational(-1, n), coeffs[-3], power(coeffs[-1], MINUS_ONE))
@@ -487,3 +501,14 @@ def change(op: str, lhs: Expr, rhs: Expr, term: Expr | None) -> Change | None:
     if op == "let":
         return lets(lhs, rhs).get(term)
     return {"shift": shift_roots, "vieta": vieta, "tan-half": tan_half}[op](lhs, rhs)
+
+
+def can_change(op: str, lhs: Expr, rhs: Expr, term: Expr | None) -> bool:
+    """Whether `change` gives anything; where the coefficients tell, it is not worked out."""
+    if op == "shift":
+        return shiftable(lhs, rhs) is not None
+    if op == "vieta":
+        coeffs = depressed(lhs, rhs)
+        if coeffs is None or len(coeffs) == 4:
+            return coeffs is not None
+    return change(op, lhs, rhs, term) is not None
