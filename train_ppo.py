@@ -53,11 +53,10 @@ from abel.records import (
     write_json,
 )  # fmt: skip
 from abel.replay import (
-    Memory,
     ReplayName,
     Step,
     SuccessReplay,
-    imitation_weights,
+    replay_weights,
     retrace,
     search_unsolved,
 )  # fmt: skip
@@ -692,7 +691,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         flat_advantages, flat_old = advantages.reshape(-1), old_log_probs.reshape(-1)
         flat_values, flat_actions = values.reshape(-1), actions.reshape(-1)
         memories = replay.memories()
-        weights = np.cumsum(replay_weights(agent, memories, args.self_imitation))
+        weights = np.cumsum(replay_weights(memories, policy if args.self_imitation else None))
         ramp = min(len(replay.solved) / args.replay_ramp, 1.0) if args.replay_ramp else 1.0
         moved = False
         for _ in range(args.num_epochs):
@@ -836,17 +835,6 @@ def validate(
         share = sum(solution.solved for solution in wide) / max(len(wide), 1)
         writer.add_scalar("eval/val_beam", share, step)
     return score
-
-
-@torch.no_grad()
-def replay_weights(agent: Agent, memories: Sequence[Memory], self_imitation: bool) -> np.ndarray:
-    """How likely each stored step is to be cloned, under the current values."""
-    if not self_imitation or not memories:
-        return np.ones(len(memories))
-    parts = [memories[start : start + 2048] for start in range(0, len(memories), 2048)]
-    values = [evaluate(agent, [m.observation for m in part]).value() for part in parts]
-    outcomes = np.array([memory.outcome for memory in memories])
-    return imitation_weights(outcomes, torch.cat(values).numpy())
 
 
 def crossed(before: int, now: int, period: int) -> bool:

@@ -13,6 +13,7 @@ from abel.transitions import Observation
 
 ReplayName = Literal["none", "flat", "fresh", "shortest"]
 Step = tuple[Observation, int, float]  # what was seen, done and earned
+VALUED_AT_ONCE = 2048  # states in a forward pass over the whole buffer
 
 
 class Memory(NamedTuple):
@@ -104,6 +105,18 @@ def imitation_weights(outcomes: np.ndarray, values: np.ndarray) -> np.ndarray:
     """max(return - value, 0)^2: steps that turned out better than expected; even if none did."""
     weights = np.maximum(outcomes - values, 0.0) ** 2
     return weights if weights.sum() > 0 else np.ones_like(weights)
+
+
+def replay_weights(memories: Sequence[Memory], policy: Policy | None) -> np.ndarray:
+    """How likely each stored step is to be cloned, under the policy's values; without one, even."""
+    if policy is None or not memories:
+        return np.ones(len(memories))
+    trees = [memory.observation.subtrees[0] for memory in memories]
+    _, first, which = np.unique(trees, return_index=True, return_inverse=True)
+    parts = np.array_split(first, len(first) // VALUED_AT_ONCE + 1)  # equal trees have one value
+    values = [policy([memories[i].observation for i in part])[1] for part in parts]
+    outcomes = np.array([memory.outcome for memory in memories])
+    return imitation_weights(outcomes, np.concatenate(values)[which])
 
 
 def search_unsolved(
