@@ -307,10 +307,8 @@ class Env:
         for index, action in same:
             if action == wanted:
                 return index
-        for (
-            index,
-            action,
-        ) in same:  # ("mul", -1), and letters from a relabeling, which are no plain symbols
+        # ("mul", -1), and letters from a relabeling, which are no plain symbols.
+        for index, action in same:
             if str(action) == str(wanted):
                 return index
         raise ValueError(f"'{wanted}' is not legal in '{self.form}'")
