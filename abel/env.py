@@ -384,7 +384,6 @@ class SyncVectorEnv:
             observation, rewards[i], ends[0, i], ends[1, i], info = env.step(action)
             if env.ended:
                 info["final_observation"] = observation
-                info["trace"] = env.path
                 observation, begun = self.begin(env)
                 info["next_index"] = begun["index"]
             observations.append(observation)

@@ -365,8 +365,7 @@ def of_exponentials(lhs: Expr, rhs: Expr) -> Iterator[Action]:
 
 def of_radicals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
     """A root is isolated, and squared."""
-    free, rest = split_factor(lhs)
-    if is_radical(rest) and has_x(rhs):
+    if is_radical(split_factor(lhs)[1]) and has_x(rhs):
         yield Action("square")
     terms = [term for term in Add.make_args(lhs) if has_x(term)]
     radicals = [term for term in terms if is_radical(split_factor(term)[1])]
