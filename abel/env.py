@@ -106,6 +106,7 @@ class EnvConfig:
         return self.max_changes if self.substitutions == "general" else self.max_cov
 
     def offers(self, row: Operation) -> bool:
+        """Whether the operation is among the actions at all, legal or not."""
         if (row.general or row.name == "cov") and row.general != (self.substitutions == "general"):
             return False
         return row.flag is None or getattr(self, row.flag) not in (False, "off")

@@ -83,6 +83,7 @@ def test_the_ladder_of_the_paper():
         (["--dataset", "nowhere"], "nowhere"),
         (["--preset", "none"], "ppo-tree"),
         (["--total-timesteps", "-5"], "total-timesteps"),
+        (["--replay-refresh", "0"], "--replay-refresh must be at least 1, got 0"),
         (["--resume", "nowhere"], "no checkpoint"),
         (["--dataset", "abel_level1", "--out", "/dev/null/runs"], "/dev/null"),
         (["--max-steps", "0"], "max_steps"),
