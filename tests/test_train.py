@@ -188,7 +188,7 @@ def test_the_papers_presets_run(preset, tmp_path):
 
 
 @pytest.mark.slow
-def test_search_in_training_fills_the_buffer(tmp_path):
+def test_a_training_that_searches_comes_to_its_end(tmp_path):
     flags = [*SMALL, "--total-timesteps", "1024", "--search-period", "1"]
     flags += ["--search-equations", "2", "--out", str(tmp_path)]
     done = train(*flags)
