@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, NoReturn, get_args, get_type_hints
+from typing import Any, Literal, NamedTuple, NoReturn, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sympy import Expr
@@ -96,8 +96,8 @@ class EnvConfig:
                     f"EnvConfig.{name} must be at least {low}, got {getattr(self, name)}"
                 )
         for name, hint in get_type_hints(EnvConfig).items():
-            known, got = get_args(hint), getattr(self, name)  # a choice has arguments, bool none
-            if known and got not in known:
+            known, got = get_args(hint), getattr(self, name)
+            if get_origin(hint) is Literal and got not in known:
                 raise ValueError(f"EnvConfig.{name} must be one of {', '.join(known)}, got {got!r}")
 
     @property
