@@ -1,13 +1,13 @@
-"""PPO that learns to solve equations, in one file: policy, masking, losses, replay and the loop.
+"""PPO that learns to solve equations, in one file: arguments, network, masking, losses, the loop.
 
     python train_ppo.py --dataset open_small --seed 1                # the best agent we know
     python train_ppo.py --dataset open_small --preset ppo-tree-rc    # a row of the paper
     python train_ppo.py --resume runs/<run>                          # go on, bit for bit
 
 Where the paper's parts are: "TreeMLP" -> TreeMLP; "Illegal actions" -> masked_log_probs (what is
-legal: abel/actions.py); "Success-replay buffer" -> SuccessReplay; "Curriculum" and UCB-LP ->
-abel/curriculum.py; reward -> abel/env.py; value-guided beam -> abel/search.py; MLP, GCN and
-GraphSAGE -> abel/baselines.py.
+legal: abel/actions.py); "Success-replay buffer" -> abel/replay.py; "Curriculum" and UCB-LP ->
+abel/curriculum.py; reward -> abel/env.py; value-guided beam -> abel/search.py; MLP, GCN, GraphSAGE
+and curiosity -> abel/baselines.py.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class NetConfig:
         for name, low, high in (("hidden", 1, 4096), ("embed", 1, 4096), ("rounds", 0, 100),
                                 ("cap", 1, 100_000)):  # fmt: skip
             if not low <= getattr(self, name) <= high:
-                raise ValueError(f"--{name} must be between {low} and {high}")
+                got = getattr(self, name)
+                raise ValueError(f"--{name} must be between {low} and {high}, got {got}")
         if self.encoder == "mlp" and self.head == "pointer":
             raise ValueError("--encoder mlp has no nodes to point at: use --head index")
 
@@ -208,10 +209,11 @@ class Args:
     def __post_init__(self) -> None:
         for name in (
             "total_timesteps", "num_envs", "num_steps", "num_epochs", "minibatch_size",
-            "search_period", "search_width", "eval_period", "eval_problems", "checkpoint_period",
+            "replay_size", "replay_refresh", "search_period", "search_width", "eval_period",
+            "eval_problems", "checkpoint_period",
         ):  # fmt: skip
-            if getattr(self, name) < 1:
-                raise ValueError(f"--{name.replace('_', '-')} must be at least 1")
+            if (got := getattr(self, name)) < 1:
+                raise ValueError(f"--{name.replace('_', '-')} must be at least 1, got {got}")
         if self.preset not in PRESETS:
             raise ValueError(f"--preset must be one of {', '.join(PRESETS)}, got {self.preset!r}")
 
@@ -265,9 +267,7 @@ def parse_args(argv: Sequence[str] | None = None) -> Args:
     argv = sys.argv[1:] if argv is None else argv
     words = [word for word in argv if not word.startswith("--tyro-")]  # shell completion: of Args
     flag, _ = tyro.cli(PresetFlag, args=words, add_help=False, return_unknown_args=True)
-    if flag.preset not in PRESETS:
-        raise ValueError(f"--preset must be one of {', '.join(PRESETS)}, got {flag.preset!r}")
-    base = replace(Args(), preset=flag.preset, **PRESETS[flag.preset])
+    base = replace(Args(), preset=flag.preset, **PRESETS.get(flag.preset, {}))  # or Args refuses
     return tyro.cli(tyro.conf.OmitArgPrefixes[Args], args=argv, default=base, description=__doc__)
 
 

@@ -122,9 +122,7 @@ def time_plain(env: PlainEnv, num_steps: int) -> list[float]:
             signal.alarm(PLAIN_LIMIT)
             try:
                 env.step()
-            except (
-                Exception
-            ):  # a hang, or anything SymPy raises: the step took its time all the same
+            except Exception:  # a hang, or whatever SymPy raises: it took its time all the same
                 env.reset()
             signal.alarm(0)
             times.append(time.perf_counter() - start)

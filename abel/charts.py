@@ -274,18 +274,15 @@ def bar_image(values: Mapping[str, float], title: str) -> np.ndarray:
 
 def read_run(run: Path, name: str) -> tuple[str, list[Point]]:
     """The cohort of a run, "dataset, preset", and its values of a TensorBoard tag by step."""
-    # Slow to import, and only this command needs it.
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+    from abel.learning import read_scalars  # slow to import, and only this command needs it
 
     try:
         args = json.loads((run / "args.json").read_text())
         cohort = f"{args['dataset']}, {args['preset']}"
     except (OSError, ValueError, KeyError, TypeError):
         raise RunError(f"'{run}' is no run: it has no readable args.json") from None
-    events = EventAccumulator(str(run), size_guidance={"scalars": 0}).Reload()
-    found = events.Scalars(name) if name in events.Tags()["scalars"] else []
-    # A resumed run may have logged a step twice: the later value stands.
-    return cohort, sorted({event.step: event.value for event in found}.items())
+    found = read_scalars(run, name).get("")
+    return cohort, [] if found is None else list(zip(*(column.tolist() for column in found)))
 
 
 def read_results(path: Path) -> dict[str, list[list[Point]]]:

@@ -50,8 +50,6 @@ from abel.stats import bootstrap_iqm, escape_rate, iqm, wilson
 
 PROJECT = Path(__file__).resolve().parent.parent
 LEVELS = (0.67, 0.79, 0.95, 0.99)  # of greedy validation accuracy: when was each first reached
-
-
 GIVEN_TO_TRAINING = {"--seed", "--out", "--resume"}  # not for the file to say
 GIVEN_TO_EVALUATE = {
     "--run", "--split", "--decoder", "--json", "--report", "--out", "--bundle", "--equation",
@@ -367,11 +365,10 @@ def markdown(cohort: Cohort, table: dict[str, Any]) -> str:
                 for r in seeds
             ]
             low, high = total["wilson"]
+            said = f" {cohort.paper.get(cell, '')} |" * beside
             lines.append(
                 f"| {cell} | {name} | {', '.join(rates)} | {total['mean']:.3f} | {total['iqm']:.3f}"
-                f" | {low:.3f} - {high:.3f} | {', '.join(minutes)} |"
-                + f" {cohort.paper.get(cell, '')} |"
-                * beside
+                f" | {low:.3f} - {high:.3f} | {', '.join(minutes)} |{said}"
             )
         if not entry["summary"]:
             lines.append(f"| {cell} | | failed | | | | |" + " |" * beside)

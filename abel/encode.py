@@ -90,13 +90,6 @@ def subtree_hashes(tokens: list[int], roles: list[int], parents: list[int]) -> l
     return hashes
 
 
-def preorder_ids(tree: Tree, length: int) -> Array:
-    """The paper's state vector: token ids in preorder, padded with 0 or cut at `length`."""
-    ids = np.zeros(length, dtype=np.int16)
-    ids[: len(tree.tokens)] = tree.tokens[:length]
-    return ids
-
-
 class Branches(NamedTuple):
     """A node's token, its children with their roles, and terms that have no node of their own."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sympy import Expr
@@ -95,14 +95,9 @@ class EnvConfig:
                 raise ValueError(
                     f"EnvConfig.{name} must be at least {low}, got {getattr(self, name)}"
                 )
-        for name, known in (
-            ("terms", ("all", "blocks")),
-            ("constants", ("blocks", "raw", "letters")),
-            ("cov", ("cas", "learned", "off")),
-            ("substitutions", ("detector", "general")),
-        ):
-            if getattr(self, name) not in known:
-                got = getattr(self, name)
+        for name, hint in get_type_hints(EnvConfig).items():
+            known, got = get_args(hint), getattr(self, name)
+            if get_origin(hint) is Literal and got not in known:
                 raise ValueError(f"EnvConfig.{name} must be one of {', '.join(known)}, got {got!r}")
 
     @property
@@ -111,6 +106,7 @@ class EnvConfig:
         return self.max_changes if self.substitutions == "general" else self.max_cov
 
     def offers(self, row: Operation) -> bool:
+        """Whether the operation is among the actions at all, legal or not."""
         if (row.general or row.name == "cov") and row.general != (self.substitutions == "general"):
             return False
         return row.flag is None or getattr(self, row.flag) not in (False, "off")
@@ -307,10 +303,8 @@ class Env:
         for index, action in same:
             if action == wanted:
                 return index
-        for (
-            index,
-            action,
-        ) in same:  # ("mul", -1), and letters from a relabeling, which are no plain symbols
+        # ("mul", -1), and letters from a relabeling, which are no plain symbols.
+        for index, action in same:
             if str(action) == str(wanted):
                 return index
         raise ValueError(f"'{wanted}' is not legal in '{self.form}'")
@@ -386,7 +380,6 @@ class SyncVectorEnv:
             observation, rewards[i], ends[0, i], ends[1, i], info = env.step(action)
             if env.ended:
                 info["final_observation"] = observation
-                info["trace"] = env.path
                 observation, begun = self.begin(env)
                 info["next_index"] = begun["index"]
             observations.append(observation)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from abel.actions import describe, settle
+from abel.actions import describe
 from abel.cov import unwind
-from abel.search import Solution
+from abel.search import Solution, advance, start_of
 from abel.transitions import TransitionCache
 
 KINDS = (
@@ -23,18 +23,19 @@ def diagnose(solution: Solution, cache: TransitionCache, max_steps: int) -> tupl
     A greedy policy that comes back to a form goes around for ever; one that did neither ran into a
     state without actions, or out of steps.
     """
-    equation = solution.equation
-    met = {settle(equation.lhs, equation.rhs): 0}
-    stack: tuple = ()
-    for number, (_, _, form, transform) in enumerate(solution.path, 1):
-        sides = (form.lhs, form.rhs)
-        if sides in met:
-            length = number - met[sides]
+    place = start_of(solution.equation, cache)
+    met = {(place.form.lhs, place.form.rhs, place.goals): 0}
+    for number, (observation, index, form, _) in enumerate(solution.path, 1):
+        cache.observe(place.form, True)  # anew: the cache may have been swept since
+        place, _ = advance(place, observation.actions[index], index, cache)
+        here = (form.lhs, form.rhs, place.goals)
+        if here in met:
+            length = number - met[here]
             return f"{length}-cycle" if length <= 2 else "longer cycle", number
-        met[sides] = number
-        stack += () if transform is None else (transform,)
+        met[here] = number
         if form.solved_form:
-            status = cache.verdict(equation, unwind(stack, form.rhs)).status
+            root = unwind(place.stack, form.rhs)
+            status = cache.verdict(solution.equation, root).status
             return "unproven root" if status == "unproven" else "refuted root", number
     number = len(solution.path)
     return "step limit" if number >= max_steps else "dead end", number

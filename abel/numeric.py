@@ -205,9 +205,7 @@ def meet(numerator: tuple[int, ...], above: tuple[int, ...], below: tuple[int, .
     Remembered, since most steps leave lhs - rhs as it is, up to a constant factor.
     """
     top, divisor = multiply([*numerator], [*above]), [*below]
-    if (
-        len(divisor) == 2
-    ):  # linear, by far the most common: its zero -b/c in top, without a division
+    if len(divisor) == 2:  # by far the most common: its zero -b/c in top, without a division
         b, c = PRIME - divisor[0], divisor[1]
         total, scale = 0, 1
         for coefficient in reversed(top):

@@ -86,9 +86,8 @@ def _irreducible_factors(f: PolyElement) -> tuple[tuple[PolyElement, int], ...]:
     used = [i for i, degree in enumerate(degrees) if degree]
     factors = [(f, 1)] if used else []
     small = len(f) <= MAX_FACTOR_TERMS and math.prod(d + 1 for d in degrees) <= MAX_FACTOR_SIZE
-    if (
-        small and max(map(sum, f)) > 1
-    ):  # SymPy factors faster without the generators that do not occur
+    if small and max(map(sum, f)) > 1:
+        # SymPy factors faster without the generators that do not occur.
         narrow = _ring(len(used)).from_dict({tuple(m[i] for i in used): c for m, c in f.items()})
         factors = []
         for factor, e in narrow.factor_list()[1]:
@@ -135,11 +134,8 @@ class Tower:
 
     def __init__(self, symbols: list[Symbol], point: tuple[float, ...], depth: int, orders: dict):
         self.ring = _ring(len(symbols) + NUM_KERNELS)
-        self.depth, self.orders, self.numbers = (
-            depth,
-            orders,
-            columns_at([point], symbols, DIGITS_50),
-        )
+        self.depth, self.orders = depth, orders
+        self.numbers = columns_at([point], symbols, DIGITS_50)
         self.work = 0
         self.kernels: list[_Kernel] = []
         self.index: dict[tuple, int] = {}
@@ -291,10 +287,8 @@ class Tower:
         inner = self.expression(arg)
         if kind is PARITY:
             return Pow(-ONE, inner, evaluate=False)
-        if kind in (
-            Pow,
-            INVERSE,
-        ):  # unevaluated: SymPy would ask its assumption engine about everything
+        if kind in (Pow, INVERSE):
+            # Unevaluated: SymPy would ask its assumption engine about everything.
             return Pow(inner, Rational(1, order) if kind is Pow else -1, evaluate=False)
         return kind(inner / order, evaluate=False)
 

@@ -45,7 +45,7 @@ def new_run(out: str, name: str) -> Path:
 
 
 def provenance(argv: Sequence[str], equations: Sequence[str]) -> dict[str, Any]:
-    """What it takes to repeat a run: command, commit, versions, and a hash of the training data."""
+    """What it takes to repeat a run: command, commit, versions, and a hash of the equations."""
     root = Path(__file__).parent.parent
 
     def git(*words: str) -> str:

@@ -46,7 +46,6 @@ UNSOUND = (
     "of open_small and 234 of 240 of open_large as solved; none of these answers is a root. Its "
     "numbers are marked where that check made them; they cannot be compared with ours."
 )
-REGIMES = ("never", "always", "rule", "learned", "rule+expand")
 
 # What the paper reports, with its denominators; † and ‡ as in NOTE.
 PAPER: dict[str, Any] = {
@@ -223,9 +222,7 @@ def search(report: dict, dataset: str) -> list[Part]:
 
 
 def trigger(report: dict, dataset: str) -> list[Part]:
-    names = dict.fromkeys([*REGIMES, *report["regimes"]])
-    regimes = {name: report["regimes"][name] for name in names if name in report["regimes"]}
-    paper = PAPER["trigger"].get(dataset, {})
+    regimes, paper = report["regimes"], PAPER["trigger"].get(dataset, {})
     rows = [
         [name, *(rate(*regime[key]) for key in ("overall", "open", "closed")), paper.get(name, "-")]
         for name, regime in regimes.items()
@@ -309,15 +306,11 @@ def dormant(report: dict, dataset: str) -> list[Part]:
 
 def embeddings(report: dict, dataset: str) -> list[Part]:
     parts: list[Part] = ["The paper finds a cluster for each family, abel_level3 more diffuse."]
-    names, labels = report.get("families", []), report.get("labels", [])
     axes = [f"{percent(share)} of the variance" for share in report.get("explained", [])[:2]]
+    order = ordered(report["families"])  # one for each point
     for key, title in (("pca", "Principal components"), ("tsne", "t-SNE")):
-        points = report.get(key, [])
-        # Families are given for each point, or once each with labels that point into them.
-        each = names if len(names) == len(points) else labels
-        each = [str(names[label]) if isinstance(label, int) else str(label) for label in each]
-        order = ordered(each)
-        pairs = sorted(zip(points, each, strict=True), key=lambda pair: order.index(pair[1]))
+        points = zip(report[key], report["families"], strict=True)
+        pairs = sorted(points, key=lambda pair: order.index(pair[1]))
         if pairs:
             sites, kinds = zip(*pairs)
             x_label, y_label = [*axes, "", ""][:2] if key == "pca" else ("", "")
@@ -342,15 +335,18 @@ def training(report: dict, dataset: str) -> list[Part]:
 
 def generalisation(report: dict, dataset: str) -> list[Part]:
     arms = [arm for arm in ("original", "renamed", "rescaled", "compound") if arm in report]
-    table = report.get("by_family", {})
-    if not set(table) <= set(arms):  # families outside, arms inside: turn it
-        table = {arm: {f: row[arm] for f, row in table.items() if arm in row} for arm in arms}
+    families = report.get("by_family", {})
+    table = {arm: {f: row[arm] for f, row in families.items() if arm in row} for arm in arms}
     rows = [[arm, rate(*report[arm])] for arm in arms]
     said = (
         "The same equations with other letters, with factors from 11 to 100, and with sums,"
         " products and functions of letters in their place. The paper has no such test."
     )
-    return [said, Table(["constants", "solved"], rows), *([family_table(table)] if table else [])]
+    return [
+        said,
+        Table(["constants", "solved"], rows),
+        *([family_table(table)] if families else []),
+    ]
 
 
 def traces(report: dict, dataset: str) -> list[Part]:

@@ -342,7 +342,7 @@ def search(
                 root = unwind(after.stack, after.form.rhs)
                 verdict = cache.verdict(equation, root)
                 if verdict:
-                    path = retrace(start, actions, config, cache)
+                    path = path_along(start, actions, config, cache)
                     return Solution(equation, True, root, verdict, path, transitions)
             if depth + 1 < config.max_steps:
                 priority = depth + 1 + weight * after.form.complexity
@@ -355,7 +355,7 @@ def search(
     return Solution(equation, False, None, None, (), transitions)
 
 
-def retrace(
+def path_along(
     sides: tuple, history: tuple | None, config: EnvConfig, cache: TransitionCache
 ) -> tuple[tuple, ...]:
     """The path of a `Solution` from the actions taken, given as nested pairs, last outermost."""

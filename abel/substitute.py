@@ -4,8 +4,8 @@
 is solved first, and then t(x) = u. The others are supplied mathematics, one row each in the table
 of operations: `shift` removes the next-to-leading term of a polynomial, `vieta` turns a depressed
 cubic into a quadratic in y**3 by x := y - p/(3*y), `tan-half` makes sin and cos rational by
-x := 2*atan(y), `lambert` undoes u*exp(u), and `gather` factors out equal coefficients. Where
-nothing changes each of them gives None, which makes it illegal: there are no idle steps.
+x := 2*atan(y), `lambert` undoes u*exp(u), and `gather` factors out equal coefficients. Where one
+of them would change nothing it is illegal: there are no idle steps.
 """
 
 from __future__ import annotations

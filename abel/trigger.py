@@ -129,7 +129,7 @@ def decomposition(
     config: EnvConfig,
     generator: Generator,
     other: Generator,
-    **coefficients: Any,
+    **beam_flags: Any,
 ) -> dict[str, Any]:
     """Beam accuracy: (A) as trained, (B) cov masked, (C) substitutions from the other generator."""
     names = {"cas": "rules", "learned": "learned generator", "off": "none"}
@@ -144,7 +144,7 @@ def decomposition(
     report: dict[str, Any] = {"n": len(problems), "arms": {}}
     for name, (label, settings, source) in arms.items():
         cache = settings.new_cache(source)
-        found = beam(policy, problems, settings, cache, **coefficients)
+        found = beam(policy, problems, settings, cache, **beam_flags)
         row = tally(families, [solution.solved for solution in found])
         invoked = sum(
             any(observation.actions[action].op == "cov" for observation, action, *_ in s.path)

@@ -5,9 +5,9 @@ asin, acos, atan are principal. A candidate may have symbols that are declared i
 2*pi*n); a proof then holds for all of them but 0, which is to be tried by itself. Three steps, each
 bounded by sizes:
 
-1. Numbers (`abel.residual`): the residual at fixed sample points, with an error bound. 2. Proof
-(`abel.proof`): the residual reduces to 0 on every branch, or on branches chosen at a sample point;
-   then each choice becomes a condition in `valid_when`.
+1. Numbers (`abel.residual`): the residual at fixed sample points, with an error bound.
+2. Proof (`abel.proof`): the residual reduces to 0 on every branch, or on branches chosen at a
+   sample point; then each choice becomes a condition in `valid_when`.
 3. Numbers again: a sample point inside the conditions that is not a root revokes the proof.
 """
 

@@ -193,7 +193,7 @@ def files(seed: int) -> dict[str, str]:
         parts["train"] += closed.train
         parts["heldout"] += closed.heldout
     return {
-        f"open_wild.{part}.txt": render(f"open_wild.{part}", seed, problems, notes[part])
+        f"{WILD}.{part}.txt": render(f"{WILD}.{part}", seed, problems, notes[part])
         for part, problems in parts.items()
     }
 
@@ -219,7 +219,7 @@ def more_files(seed: int) -> dict[str, str]:
 
 def load_marks(solver: str, folder: Path = FOLDER) -> dict[str, bool]:
     """Whether `astar` or `sympy` solves an equation, by its text, as far as it was tried."""
-    path = folder / f"open_wild.{solver}.marks"
+    path = folder / f"{WILD}.{solver}.marks"
     lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     return {text: solved == "1" for solved, text in rows}
@@ -230,7 +230,7 @@ def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
     config = EnvConfig(
         substitutions="general", relabel=False, branches=True, terms="blocks", max_steps=16
     )  # an agent's own, so that the same actions are searched
-    known, path = load_marks(solver, folder), folder / f"open_wild.{solver}.marks"
+    known, path = load_marks(solver, folder), folder / f"{WILD}.{solver}.marks"
     if not known:
         path.write_text(f"# 1 if solved by {SOLVERS[solver]}\n", encoding="utf-8")
     with Oracle(LIMIT) as oracle, path.open("a", encoding="utf-8") as file:
@@ -367,8 +367,7 @@ def of_exponentials(lhs: Expr, rhs: Expr) -> Iterator[Action]:
 
 def of_radicals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
     """A root is isolated, and squared."""
-    free, rest = split_factor(lhs)
-    if is_radical(rest) and has_x(rhs):
+    if is_radical(split_factor(lhs)[1]) and has_x(rhs):
         yield Action("square")
     terms = [term for term in Add.make_args(lhs) if has_x(term)]
     radicals = [term for term in terms if is_radical(split_factor(term)[1])]

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from sympy import Integer, exp, sin, sqrt, symbols
+from sympy import Integer, asin, exp, log, sin, sqrt, symbols
 
 from abel import Env, EnvConfig, parse
 from abel.actions import (
@@ -17,9 +17,7 @@ from abel.actions import (
     terms_of,
 )  # fmt: skip
 from abel.env import OP_INDEX
-from abel.numeric import values
 from abel.parse import parse_expression
-from abel.rewrite import difference
 
 x, a, b, c, d, e = symbols("x a b c d e")
 ZERO = Integer(0)
@@ -72,7 +70,7 @@ def test_closed_traces_of_the_paper_step_by_step(text):
     assert seen == PAPER_STATES.get(text, seen)
 
 
-def legal(text: str, config: str = "") -> set[str]:
+def legal(text: str) -> set[str]:
     equation = parse(text)
     return {str(action) for action in legal_actions(equation.lhs, equation.rhs, ALL, blocks=False)}
 
@@ -127,7 +125,8 @@ def test_log_of_zero_is_illegal():
 
 
 def test_actions_that_change_nothing_are_illegal():
-    assert not {"expand", "collect", "relabel"} & legal("a*x + b = 0") - {"relabel"}
+    assert not {"expand", "collect"} & legal("a*x + b = 0")
+    assert "relabel" not in legal("b*x + a = 0") and "relabel" in legal("a*x + b = 0")
     assert "expand" in legal("a*(x + b)") and "collect" in legal("a*x + b*x")
     assert "sub a*x + b" not in legal("a*x + b") and "sub a*x" in legal("a*x = b*x + c")
 
@@ -147,26 +146,15 @@ def test_sides_swap_when_x_is_only_on_the_right():
         (Action("square"), (sqrt(x), a), (x, a**2)),
         (Action("sqrt"), (a * x**2, b), (sqrt(a) * x, sqrt(b))),
         (Action("cbrt"), (x**3, b), (x, b ** (Integer(1) / 3))),
-        (Action("log"), (a * exp(x), b), None),
-        (Action("asin"), (sin(x), a), None),
+        (Action("log"), (a * exp(x), b), (x + log(a), log(b))),
+        (Action("asin"), (sin(x), a), (x, asin(a))),
         (Action("mul -1"), (-x, a + b), (x, -a - b)),
         (Action("expand"), (a * (x + b), c), (a * x + a * b, c)),
         (Action("collect"), (a * x + b * x, c), (x * (a + b), c)),
     ],
 )
 def test_operations_by_hand(action, before, after):
-    lhs, rhs = apply(action, *before)
-    if after is not None:
-        assert (lhs, rhs) == after
-    assert str(lhs) in (
-        "x",
-        "a*x + a*b",
-        "a*b + a*x",
-        "b*x",
-        "sqrt(a)*x",
-        "x*(a + b)",
-        "x + log(a)",
-    )
+    assert apply(action, *before) == after
 
 
 def test_every_legal_action_applies():
@@ -187,11 +175,7 @@ def test_every_legal_action_applies():
         after = env.state
         if action.op != "cov":
             assert after != before, (str(env.form), str(action))
-        assert after.lhs.has(x)
-        assert (
-            values(difference(after.lhs, after.rhs))[0]
-            == values(difference(after.lhs, after.rhs))[0]
-        )
+        assert after.lhs.has(x) and is_solvable(after.lhs, after.rhs)
         if terminated or truncated:
             env.reset()
     assert env.cache.failures == 0
@@ -217,20 +201,7 @@ def test_an_equation_past_the_samples_range_is_no_crash():
 
 
 def test_the_table_is_complete():
-    paper = {
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "square",
-        "sqrt",
-        "exp",
-        "log",
-        "sin",
-        "cos",
-        "asin",
-        "acos",
-    }
+    paper = {*"add sub mul div square sqrt exp log sin cos asin acos".split()}
     assert paper | {"expand", "collect", "mul -1", "cbrt", "relabel", "cov"} <= set(OPERATIONS)
     # The transition cache takes substitutions off the end past their caps.
     assert tuple(OPERATIONS)[-4:] == CHANGES[1:] and not OPERATIONS["cov"].general

@@ -6,23 +6,24 @@ import torch
 
 from abel import Env, EnvConfig
 from abel.baselines import ICM, NGU, RND, GraphConvolution, GraphSAGE, PreorderMLP, collate
-from abel.encode import TOKENS, VOCAB, encode, preorder_ids
+from abel.encode import TOKENS, VOCAB
 from train_ppo import Agent, NetConfig, evaluate
 
 ENV = Env(["a*x + b", "a*x^2 + b*x + c", "sin(x) = a"], EnvConfig(constants="letters"))
 STATES = [ENV.reset(options={"index": i})[0] for i in range(3)]
 
 
-def test_the_mlp_sees_padded_preorder_ids():
+def test_the_mlp_sees_preorder_ids_padded_and_cut():
+    long = Env(["+".join(f"sin({n}*x)" for n in range(1, 20))], EnvConfig(constants="letters"))
+    states = [*STATES, long.reset()[0]]
     encoder = PreorderMLP(8)
     seen = []
     encoder.layers[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    encoder(collate(STATES))
-    for state, row in zip(STATES, seen[0] * len(TOKENS)):
-        tree = encode(ENV.equations[0].lhs, ENV.equations[0].rhs, "letters")._replace(
-            tokens=state.tokens
-        )
-        assert row.round().int().tolist() == preorder_ids(tree, 50).tolist()
+    encoder(collate(states))
+    assert len(states[0].tokens) < 50 < len(states[-1].tokens)
+    for state, row in zip(states, seen[0] * len(TOKENS)):
+        ids = state.tokens.tolist() + [VOCAB["<pad>"]] * 50
+        assert row.round().int().tolist() == ids[:50]
 
 
 def test_gcn_by_hand_on_x_equals_a():

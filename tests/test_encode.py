@@ -1,14 +1,10 @@
 """Token trees: hand-worked encodings, and a vocabulary without collisions."""
 
-import numpy as np
 import pytest
-from sympy import Integer, symbols
 
 from abel import Env, EnvConfig, parse
-from abel.encode import ROLE, TOKENS, VOCAB, encode, preorder_ids
+from abel.encode import ROLE, TOKENS, VOCAB, encode
 from abel.equation import complexity
-
-x, a, b = symbols("x a b")
 
 
 def tokens(text: str, constants: str) -> list[str]:
@@ -65,13 +61,6 @@ def test_numbers_outside_the_table_keep_their_kind_and_sign():
         tokens("x = 99", "raw")[-1] == "<integer>" and tokens("x = -99", "raw")[-1] == "<-integer>"
     )
     assert tokens("x = 22/7", "raw")[-1] == "<rational>" and tokens("x = -5", "raw")[-1] == "-5"
-
-
-def test_preorder_ids_are_padded_and_cut():
-    tree = encode(a * x + b, Integer(0), "letters")
-    ids = preorder_ids(tree, 50)
-    assert len(ids) == 50 and list(ids[:7]) == list(tree.tokens) and not ids[7:].any()
-    assert np.array_equal(preorder_ids(tree, 3), tree.tokens[:3])
 
 
 def test_equal_subtrees_have_equal_hashes_and_different_ones_different():

@@ -25,8 +25,8 @@ def following(*script: str):
     return policy
 
 
-def play(text: str, *script: str, max_steps: int = 6):
-    config = EnvConfig(max_steps=max_steps)
+def play(text: str, *script: str, **settings):
+    config = EnvConfig(max_steps=6, **settings)
     cache = config.new_cache()
     (solution,) = greedy(following(*script), Env([text]).equations, config, cache, loops=True)
     return solution, cache
@@ -52,6 +52,14 @@ def test_what_went_wrong_first_counts():
     """x = 1 is refuted at step 2; what the policy does after it, cycles included, is no matter."""
     solution, cache = play("sqrt(x) + 1", "sub 1", "square", "mul -1", "mul -1")
     assert diagnose(solution, cache, 6) == ("refuted root", 2)
+
+
+def test_a_root_that_a_goal_led_to_is_refuted_too():
+    """u^2 + 3*u + 2 = 0 with u = sqrt(x) gives sqrt(x) = -1, then x = 1; asking why once raised."""
+    script = ["let sqrt(x)", "shift", "sub -1/4", "sqrt", "square"]
+    solution, cache = play("x + 3*sqrt(x) + 2", *script, substitutions="general")
+    assert [str(form) for _, _, form, _ in solution.path][3:5] == ["sqrt(x) = -1", "x = 1"]
+    assert diagnose(solution, cache, 6) == ("refuted root", 5)
 
 
 def test_a_path_that_stops_early_is_a_dead_end():

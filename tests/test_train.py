@@ -83,6 +83,7 @@ def test_the_ladder_of_the_paper():
         (["--dataset", "nowhere"], "nowhere"),
         (["--preset", "none"], "ppo-tree"),
         (["--total-timesteps", "-5"], "total-timesteps"),
+        (["--replay-refresh", "0"], "--replay-refresh must be at least 1, got 0"),
         (["--resume", "nowhere"], "no checkpoint"),
         (["--dataset", "abel_level1", "--out", "/dev/null/runs"], "/dev/null"),
         (["--max-steps", "0"], "max_steps"),
@@ -187,7 +188,7 @@ def test_the_papers_presets_run(preset, tmp_path):
 
 
 @pytest.mark.slow
-def test_search_in_training_fills_the_buffer(tmp_path):
+def test_a_training_that_searches_comes_to_its_end(tmp_path):
     flags = [*SMALL, "--total-timesteps", "1024", "--search-period", "1"]
     flags += ["--search-equations", "2", "--out", str(tmp_path)]
     done = train(*flags)
