@@ -138,6 +138,19 @@ def test_the_score_is_the_papers():
     assert best({0: nodes}, policy, 1, 1.1, 0.0)[0] == [nodes[1]]  # -0.45 against -0.4
 
 
+def test_an_equation_that_reads_x_equals_r_needs_no_step():
+    equations, config, cache = setup(["x = a + 1", "(-8 + 8)/3 = x"])
+    policy = scripted({"sub x": "sub x"})
+    found = [
+        *greedy(policy, equations, config, cache),
+        *(search(each, config, cache, budget=5, weight=1.0) for each in equations),
+    ]
+    assert [(s.solved, str(s.root), s.path) for s in found] == [
+        (True, "a + 1", ()), (True, "0", ()),
+    ] * 2  # fmt: skip
+    assert found[0].trace().to_text() == "x = a + 1\nx = a + 1   (proved)"
+
+
 def test_a_steer_takes_an_action_away():
     equations, config, cache = setup(["a*x + b"], max_steps=3)
     policy = scripted({"add -b": "div a", "sub b": "sub b"})
