@@ -46,6 +46,7 @@ from train_ppo import evaluate as forward
 FULL_BUDGET, REPORT_BUDGET = 100_000, 200  # states expanded for an equation: the paper's, ours
 WIDTHS = (1, 2, 5, 10, 20)
 DORMANT_THRESHOLD = 0.1
+ABOUT_COV = ("trigger", "decomposition")  # reports on cov, which general agents do not have
 
 DecoderName = Literal["greedy", "beam", "bfs", "astar", "oracle"]
 ReportName = Literal[
@@ -192,10 +193,6 @@ def search_report(study: Study, run: Run) -> dict[str, Any]:
     return {**about, **rows}
 
 
-def trigger_report(study: Study, run: Run) -> dict[str, Any]:
-    return trigger(study.policy, study.problems, study.config, study.generator)
-
-
 def decomposition_report(study: Study, run: Run) -> dict[str, Any]:
     other = replace(study.config, cov="cas" if study.config.cov == "learned" else "learned")
     return decomposition(
@@ -238,12 +235,9 @@ def embeddings_report(study: Study, run: Run) -> dict[str, Any]:
     return embeddings(graph.numpy(), labels, study.families[:MAX_POINTS], run.out / "projector")
 
 
-def training_report(study: Study, run: Run) -> dict[str, Any]:
-    return training(run.folder)
-
-
-def generalisation_report(study: Study, run: Run) -> dict[str, Any]:
-    return generalisation(study.policy, study.problems, study.config, study.generator)
+def compared(report: Callable[..., dict[str, Any]]) -> Callable[[Study, Run], dict[str, Any]]:
+    """A report that needs the agent, the equations and the environment, nothing more."""
+    return lambda study, _: report(study.policy, study.problems, study.config, study.generator)
 
 
 def traces_report(study: Study, run: Run) -> dict[str, Any]:
@@ -258,14 +252,19 @@ def traces_report(study: Study, run: Run) -> dict[str, Any]:
 
 REPORTS: dict[str, Callable[[Study, Run], dict[str, Any]]] = {
     "families": families_report, "widths": widths_report, "search": search_report,
-    "trigger": trigger_report, "decomposition": decomposition_report, "failures": failures_report,
-    "cost": cost_report, "dormant": dormant_report, "embeddings": embeddings_report,
-    "training": training_report, "generalisation": generalisation_report, "traces": traces_report,
+    "trigger": compared(trigger), "decomposition": decomposition_report, "cost": cost_report,
+    "failures": failures_report, "dormant": dormant_report, "embeddings": embeddings_report,
+    "training": lambda _, run: training(run.folder), "generalisation": compared(generalisation),
+    "traces": traces_report,
 }  # fmt: skip
 
 
 def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> None:
     names = list(REPORTS) if args.report == "all" else [args.report]
+    if run.config.substitutions == "general":
+        names = [name for name in names if name not in ABOUT_COV]
+    if not names:
+        raise UsageError(f"--report {args.report} is about cov: this agent chooses substitutions")
     run.out.mkdir(parents=True, exist_ok=True)
     about = {
         "run": args.run, "checkpoint_step": run.step, "dataset": run.dataset, "split": args.split,

@@ -228,6 +228,25 @@ def test_a_report_is_written_where_it_says(run_dir, linear, batch, tmp_path, cap
     assert "unsolved" in capsys.readouterr().out
 
 
+def test_reports_on_cov_are_not_for_agents_that_choose_substitutions(tmp_path, capsys):
+    flags = ["--dataset", "abel_level1", "--out", str(tmp_path)]
+    for name in evaluate.ABOUT_COV:
+        assert evaluate.run([*flags, "--report", name]) == 2
+        assert f"--report {name} is about cov" in capsys.readouterr().err
+
+
+def test_the_reference_agent_finds_cardanos_way(capsys):
+    """The bundled agent, as a newcomer meets it; no row of the table solves a cubic."""
+    assert evaluate.run(["--equation", "x^3 + p*x + q = 0"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1].endswith("(proved)") and len(said) == 8
+    assert [line.split("  ")[1].split("   ")[0].strip() for line in said[1:7]] == [
+        "1. substitute x - p/(n*x)", "2. name the part of x in x**3",
+        "3. remove the next-to-leading term", "4. subtract a", "5. take the square root",
+        "6. take the cube root",
+    ]  # fmt: skip
+
+
 @pytest.mark.slow
 def test_all_reports_run_to_the_end(run_dir, linear, batch, tmp_path, capsys):
     out = tmp_path / "r"
