@@ -31,7 +31,7 @@ import tyro
 from torch import Tensor, nn
 from torch.utils.tensorboard import SummaryWriter
 
-from abel.actions import OPERATIONS
+from abel.actions import CHANGES, OPERATIONS
 from abel.baselines import CURIOSITY, CuriosityName, GraphConvolution, GraphSAGE, PreorderMLP
 from abel.batch import Batch, pack
 from abel.charts import bar_image
@@ -644,7 +644,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 action = int(actions[t, n])
                 taken = observations[n].actions[action]
                 log["actions/legal_count"].append(len(observations[n].actions))
-                log["actions/cov_rate"].append(taken.op == "cov")
+                log["actions/cov_rate"].append(taken.op in CHANGES)
                 if episodes[n]:
                     seen, index, _ = episodes[n][-1]
                     log["actions/repeat_rate"].append(taken == seen.actions[index])
@@ -698,7 +698,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             order = rng.permutation(args.batch_size)
             for start in range(0, args.batch_size, args.minibatch_size):
                 chosen = order[start : start + args.minibatch_size]
-                count = max(int(args.replay_share * len(chosen)), 1) if memories else 0
+                count = math.ceil(args.replay_share * len(chosen)) if memories else 0
                 picked = [memories[i] for i in draw(weights, count, rng)]
                 out = evaluate(
                     agent, [rollout[i] for i in chosen] + [m.observation for m in picked]
