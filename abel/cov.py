@@ -20,6 +20,7 @@ from abel.equation import (
     X,
     free_part,
     has_x,
+    num_nodes,
     ordered_args,
     remember,
     split_factor,
@@ -43,6 +44,7 @@ from abel.rewrite import (
 # `e` would read like Euler's number.
 NAMES = [name for name in ascii_lowercase if name not in "ex"] + [f"c{n}" for n in range(1, 200)]
 MAX_DEGREE = 4
+PLAIN_NODES = 60  # of an equation after a change of variables, past which its blocks get letters
 HOLE = Symbol("<value>")
 
 # From the two sides of an equation to phi, where x := phi(x) brings it closer to a solution, or to
@@ -270,6 +272,19 @@ def exponential_rate(side: Expr) -> Expr | None:
 def change_variables(lhs: Expr, rhs: Expr, phi: Expr) -> tuple[Expr, Expr]:
     """Both sides with x := phi(x), expanded."""
     return substitute_side(lhs, phi), substitute_side(rhs, phi)
+
+
+def change_and_name(lhs: Expr, rhs: Expr, phi: Expr) -> tuple[Expr, Expr, Substitute]:
+    """Both sides with x := phi(x), and what is to be undone.
+
+    Where that makes them large, blocks of constants get letters: coefficients that are sums
+    themselves would otherwise leave no room for any step.
+    """
+    lhs, rhs = change_variables(lhs, rhs, phi)
+    if num_nodes(lhs) + num_nodes(rhs) <= PLAIN_NODES:
+        return lhs, rhs, Substitute(phi)
+    lhs, rhs, named = relabel(lhs, rhs)
+    return lhs, rhs, Substitute(phi, named.labels)
 
 
 def substitute_side(side: Expr, phi: Expr) -> Expr:

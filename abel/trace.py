@@ -23,9 +23,8 @@ from abel.actions import (
     solved_form,
 )
 from abel.cov import (
-    Substitute,
     Transform,
-    change_variables,
+    change_and_name,
     open_goals,
     reach_goal,
     relabel,
@@ -170,11 +169,12 @@ class Trace:
                 stack += (transform,)
             elif action.op == "cov":
                 if step.transform is not None:
-                    phi = parse_expression(step.transform.removeprefix("x := "))
+                    phi = parse_expression(step.transform.removeprefix("x := ").split(",")[0])
                     by_name = {Symbol(s.name): s for s in lhs.free_symbols | rhs.free_symbols}
                     phi = replace(phi, by_name)  # letters from a relabeling are no plain symbols
-                    lhs, rhs = settle(*change_variables(lhs, rhs, phi))
-                    stack += (Substitute(phi),)
+                    lhs, rhs, transform = change_and_name(lhs, rhs, phi)
+                    lhs, rhs = settle(lhs, rhs)
+                    stack += (transform,)
             elif action.op in CHANGES:
                 changed = change(action.op, lhs, rhs, action.term)
                 if changed is None:

@@ -22,7 +22,7 @@ from abel.actions import (
     settle,
     solved_form,
 )
-from abel.cov import Generator, Substitute, Transform, change_variables, reach_goal, relabel
+from abel.cov import Generator, Transform, change_and_name, reach_goal, relabel
 from abel.encode import Array, Constants, encode
 from abel.equation import ZERO, Equation, complexity, num_nodes
 from abel.substitute import change
@@ -189,10 +189,10 @@ class TransitionCache:
             phi = self.generator(lhs, rhs)
             if phi is None:
                 return lhs, rhs, None
-            changed = settle(*change_variables(lhs, rhs, phi))
+            *changed, transform = change_and_name(lhs, rhs, phi)
             if sum(map(num_nodes, changed)) > MAX_COV_NODES:
                 return lhs, rhs, None  # too large to be of use: as if nothing were found
-            return *changed, Substitute(phi)
+            return *settle(*changed), transform
         if action.op in CHANGES:
             pushed = change(action.op, lhs, rhs, action.term)
             if pushed is None:

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from sympy import Integer, Symbol, exp, log, sin, symbols
 
-from abel import Env, EnvConfig, parse, verify_root
+from abel import Env, EnvConfig, Trace, parse, verify_root
 from abel.cov import can_relabel, change_variables, propose, relabel, unwind
 from abel.textbook import solve
 
@@ -186,3 +186,17 @@ def test_the_scripted_solver_needs_no_hints(relabeling):
         env = Env([text])
         env.reset()
         assert solve(env, relabeling), env.trace().to_text()
+
+
+def test_a_change_of_variables_leaves_room_for_steps_on_compound_coefficients():
+    """The constant of the shifted cubic has 70 nodes: it gets a letter, or nothing is legal."""
+    text = "-2*(w-3*l)*x**3 - 2*(r+t)*x**2 + 5*sin(j) - 2*(r+t)**2*x/(3*(w-3*l)) = 0"
+    env = Env([text], EnvConfig(relabel=False, terms="blocks"))
+    env.reset(options={"index": 0})
+    env.step(env.find("cov"))
+    assert str(env.form) == "a + b*x**3 = 0"
+    for step in (("sub", "a"), ("div", "b"), ("cbrt", None)):
+        env.step(env.find(*step))
+    assert env.solved and "a" not in map(str, env.root.free_symbols)
+    trace = env.trace()
+    assert trace.replay() and Trace.from_json(trace.to_json()).replay()
