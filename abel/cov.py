@@ -44,7 +44,7 @@ from abel.rewrite import (
 # `e` would read like Euler's number.
 NAMES = [name for name in ascii_lowercase if name not in "ex"] + [f"c{n}" for n in range(1, 200)]
 MAX_DEGREE = 4
-PLAIN_NODES = 60  # of an equation after a change of variables, past which its blocks get letters
+PLAIN_NODES = 30  # of an equation after a change of variables, past which its blocks get letters
 HOLE = Symbol("<value>")
 
 # From the two sides of an equation to phi, where x := phi(x) brings it closer to a solution, or to
