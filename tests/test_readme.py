@@ -78,3 +78,34 @@ def test_results_are_those_of_the_results_files():
         data = json.loads((ROOT / f"runs/results/{name}.json").read_text(encoding="utf-8"))
         cohort = read_cohort(ROOT / f"runs/cohorts/{name}.toml")
         assert markdown(cohort, data) == told, f"{name}: the .md file is not that of the .json file"
+
+
+def test_the_reference_agents_table_is_that_of_its_results_files():
+    table = README.split("<!-- reference -->")[1].split("<!-- end -->")[0]
+    rows = re.findall(r"\| `(\w+)`, (\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", table)
+    assert len(rows) == 11
+    for dataset, split, *told in rows:
+        path = ROOT / f"runs/results/reference/{dataset}-{split}.json"
+        data = json.loads(path.read_text(encoding="utf-8"))
+        by_greedy = [row for row in data["equations"] if "greedy" in row["solved_by"]]
+        always = sum(row["valid_when"] is None for row in by_greedy)
+        beam = data["decoders"]["beam"]["solved"]
+        assert [int(n) for n in told] == [data["n"], len(by_greedy), always, beam], path.name
+
+
+@pytest.mark.parametrize("name, greedy, beam", [("conpole", 1990, 2000), ("schoolbook", 95, 96)])
+def test_what_is_told_of_other_equations_is_in_the_results_files(name, greedy, beam):
+    for decoder, solved in (("greedy", greedy), ("beam", beam)):
+        path = ROOT / f"runs/results/reference/{name}-{decoder}.json"
+        data = json.loads(path.read_text(encoding="utf-8"))
+        assert data["decoders"][decoder]["solved"] == solved
+        assert re.search(rf"\b{greedy} greedy, {beam} with the\s+beam", README)
+
+
+def test_the_table_of_variants_is_that_of_the_results_file():
+    table = ON_RUNS.split("<!-- variants -->\n")[1].split("<!-- end -->")[0]
+    told = [row.split("|")[2:-1] for row in table.splitlines()]
+    data = json.loads((ROOT / "runs/results/open_small.json").read_text(encoding="utf-8"))
+    seeds = data["cells"]["default"]["seeds"].values()
+    for row, name in zip(told[2:], ("original", "renamed", "rescaled", "compound"), strict=True):
+        assert [*map(int, row)] == [s["reports"]["generalisation"][name][0] for s in seeds]
