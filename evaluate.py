@@ -373,6 +373,9 @@ def main(args: Args, argv: Sequence[str]) -> int:
     chosen = "beam" if args.beam else args.decoder
     default = ["greedy"] if single else ["greedy", "beam"]
     names = list(DECODERS) if chosen == "all" else [chosen] if chosen else default
+    if not single:  # before it takes its time
+        about = f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(problems)} equations"
+        print(about, flush=True)
     found = results(args, argv, run, study, names, source)
     if args.json:
         write_json(Path(args.json), found)
@@ -380,7 +383,6 @@ def main(args: Args, argv: Sequence[str]) -> int:
         solvers = [(row["solved_by"] or names)[0] for row in found["equations"]]
         print_solutions(args, study, [study.decode(n)[i] for i, n in enumerate(solvers)])
         return 0 if all(row["solved"] for row in found["equations"]) else 1
-    print(f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(problems)} equations")
     print(layout(families(found["decoders"], len(problems))))
     return 0
 
