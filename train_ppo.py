@@ -165,6 +165,8 @@ class Args:
     """share of random actions on the others"""
     epsilon_ladder: float = 3.0
     """spread of these shares e over the environments: from e in the first to e^(1 + this)"""
+    epsilon_start: int = 0
+    """equations to be solved before the shares are spread; until then every environment has e"""
     replay: ReplayName = "shortest"
     """which solutions are cloned: all, the paper's fresh half, or each equation's shortest"""
     replay_coef: float = 1.0
@@ -629,7 +631,9 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 out = evaluate(agent, observations)
             solved_before = [index in replay.solved for index in indices]
             epsilon = np.where(solved_before, args.epsilon_solved, args.epsilon_unsolved)
-            actions[t], log_prob = sample(out, epsilon**ladder, rng)
+            if len(replay.solved) >= args.epsilon_start:
+                epsilon = epsilon**ladder
+            actions[t], log_prob = sample(out, epsilon, rng)
             old_log_probs[t], values[t] = torch.from_numpy(log_prob), out.value()
             before = time.perf_counter()
             following, reward, term, trunc, infos = envs.step(actions[t].tolist())

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 CurriculumName = Literal[
-    "uniform", "inverse", "balanced", "lp", "lp-optimistic", "ucb-lp", "thompson"
+    "uniform", "inverse", "frontier", "balanced", "lp", "lp-optimistic", "ucb-lp", "thompson"
 ]  # fmt: skip
 COUNTS = ("num_solved", "visits", "solved", "failed", "fast", "slow")  # what a checkpoint keeps
 
@@ -17,6 +17,18 @@ def inverse_weights(num_solved: np.ndarray) -> np.ndarray:
     """Probabilities inversely proportional to 1 + how often each equation was solved."""
     weights = 1.0 / (1.0 + num_solved)
     return weights / weights.sum()
+
+
+def frontier_weights(num_solved: np.ndarray, class_of: np.ndarray) -> np.ndarray:
+    """Inverse weights, but classes that have been solved before get at least half of the draws:
+    what is within reach is practised, however many equations are out of it.
+    """
+    weights = inverse_weights(num_solved)
+    known = np.bincount(class_of, num_solved)[class_of] > 0
+    share = weights[known].sum()
+    if 0 < share < 0.5:
+        weights *= np.where(known, 0.5 / share, 0.5 / (1 - share))
+    return weights
 
 
 def learning_progress(fast: np.ndarray, slow: np.ndarray) -> np.ndarray:
@@ -70,8 +82,8 @@ class Curriculum:
         self.rng = np.random.default_rng(seed)
 
     def class_weights(self) -> np.ndarray:
-        """Probability of each class; with `inverse` and `uniform` the sum over its equations."""
-        if self.name in ("inverse", "uniform"):
+        """Probability of each class; in the first three kinds the sum over its equations."""
+        if self.name in ("inverse", "uniform", "frontier"):
             weights = self.equation_weights(np.arange(len(self.class_of)))
             return np.bincount(self.class_of, weights, len(self.classes))
         if self.name == "balanced":  # means, not sums: a small class is not drowned by a large one
@@ -87,6 +99,8 @@ class Curriculum:
     def equation_weights(self, members: np.ndarray) -> np.ndarray:
         if self.name == "uniform":
             return np.full(len(members), 1 / len(members))
+        if self.name == "frontier":
+            return frontier_weights(self.num_solved, self.class_of)
         return inverse_weights(self.num_solved[members])
 
     def draw_class(self) -> int:
@@ -96,7 +110,7 @@ class Curriculum:
 
     def choose(self) -> int:
         """The index of the next equation."""
-        if self.name in ("inverse", "uniform"):
+        if self.name in ("inverse", "uniform", "frontier"):
             members = np.arange(len(self.class_of))
         else:
             members = self.members[self.draw_class()]

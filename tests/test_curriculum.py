@@ -6,6 +6,7 @@ import pytest
 from abel.curriculum import (
     Curriculum,
     draw,
+    frontier_weights,
     inverse_weights,
     learning_progress,
     lp_weights,
@@ -16,6 +17,16 @@ from abel.curriculum import (
 
 def test_inverse_weights_by_hand():
     assert inverse_weights(np.array([0, 1, 3])).tolist() == pytest.approx([4 / 7, 2 / 7, 1 / 7])
+
+
+def test_the_frontier_gets_half_of_the_draws_by_hand():
+    """Class 0 was solved: 1/2 + 1/4 of 0.75 + 3 becomes one half, in the same proportion."""
+    weights = frontier_weights(np.array([1, 3, 0, 0, 0]), np.array([0, 0, 1, 1, 2]))
+    assert weights.tolist() == pytest.approx([1 / 3, 1 / 6, 1 / 6, 1 / 6, 1 / 6])
+    alone = np.array([0, 0, 0]), np.array([0, 0, 1])  # nothing solved: even
+    assert frontier_weights(*alone).tolist() == pytest.approx([1 / 3] * 3)
+    most = np.array([1, 0, 0]), np.array([0, 0, 1])  # more than half already: inverse weights
+    assert frontier_weights(*most).tolist() == pytest.approx([0.2, 0.4, 0.4])
 
 
 def test_learning_progress_sees_falls_too():
