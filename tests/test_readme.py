@@ -9,6 +9,7 @@ import pytest
 
 from abel import load_dataset
 from abel.cohort import markdown, read_cohort
+from abel.wild import rates
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / folder / "README.md" for folder in (".", "runs", "datasets")]
@@ -109,3 +110,10 @@ def test_the_table_of_variants_is_that_of_the_results_file():
     seeds = data["cells"]["default"]["seeds"].values()
     for row, name in zip(told[2:], ("original", "renamed", "rescaled", "compound"), strict=True):
         assert [*map(int, row)] == [s["reports"]["generalisation"][name][0] for s in seeds]
+
+
+def test_the_rates_on_open_wild_are_those_of_the_results_files():
+    told = ON_RUNS.split("<!-- rates -->\n")[1].split("\n<!-- end -->")[0]
+    paths = [f"open_wild-{split}.json" for split in ("test", "zeroshot", "nested")]
+    folder = ROOT / "runs/results/reference"
+    assert rates([json.loads((folder / p).read_text(encoding="utf-8")) for p in paths]) == told
