@@ -33,7 +33,7 @@ from abel.failures import diagnose, failures
 from abel.learning import training
 from abel.parse import ParseError
 from abel.probes import MAX_POINTS, dormant, embeddings
-from abel.records import RunError, provenance, save_checkpoint, write_json
+from abel.records import RunError, provenance, refusing, save_checkpoint, write_json
 from abel.report import write_page
 from abel.search import greedy
 from abel.study import DECODERS, Outcome, Study, show_trace
@@ -146,12 +146,12 @@ def load_run(args: Args) -> Run:
 
 def write_bundle(run: Run, out: Path) -> None:
     """The agent with its arguments and provenance, small enough to keep and to share."""
+    with refusing(f"'{run.folder}' has no readable args.json and provenance.json"):
+        trained, origin = (json.loads((run.folder / f"{n}.json").read_text())
+                           for n in ("args", "provenance"))  # fmt: skip
+        trained["out"] = "runs"  # where it was trained is nobody's business
+        origin["command"] = re.sub(r" --out \S+", "", origin["command"])
     out.mkdir(parents=True, exist_ok=True)
-    trained, origin = (
-        json.loads((run.folder / name).read_text()) for name in ("args.json", "provenance.json")
-    )
-    trained["out"] = "runs"  # where it was trained is nobody's business
-    origin["command"] = re.sub(r" --out \S+", "", origin["command"])
     state = {"format": FORMAT, "args": trained, "agent": run.agent.state_dict(), "step": run.step}
     save_checkpoint(out / "best.pt", state)
     write_json(out / "args.json", trained)

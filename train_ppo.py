@@ -192,11 +192,11 @@ class Args:
     curiosity_coef: float = 0.01
     """weight of that bonus"""
     search_period: int = 5
-    """rollouts without a new equation solved after which a search looks off the greedy path"""
+    """rollouts without a new equation solved after which a search looks two steps ahead"""
     search_equations: int = 0
     """equations searched each time; 0 is no search"""
     search_width: int = 3
-    """width of the beam that goes on from each action off the greedy path"""
+    """width of the beam that goes on from the most promising places"""
     eval_period: int = 25_000
     """environment steps between evaluations on the validation split"""
     eval_problems: int = 200
@@ -241,10 +241,12 @@ PAPER: dict[str, Any] = {
 REPLAYED = {"replay": "flat"}
 COV_ENV = replace(PAPER_ENV, relabel=True, cov="cas", max_cov=1)
 NESTED_ENV = replace(COV_ENV, cbrt=True, max_cov=3)
-GENERAL_ENV = replace(OUR_ENV, substitutions="general", max_steps=16)
+GENERAL_ENV = replace(
+    OUR_ENV, substitutions="general", constants="repeats", conditional_penalty=0.2, max_steps=16
+)
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
-    "general": {"search_equations": 4, "curriculum": "balanced", "env": GENERAL_ENV},
+    "general": {"search_equations": 2, "curriculum": "balanced", "env": GENERAL_ENV},
     "ppo": {**PAPER, "net": replace(PAPER["net"], encoder="mlp")},
     "ppo-tree": PAPER,
     "ppo-tree-rc": {**PAPER, "env": replace(PAPER_ENV, relabel=True)},
@@ -665,7 +667,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 log[f"solve/{problems[index].family}"].append(solved)
                 events[problems[index].family] += solved
                 if solved:
-                    replay.add(index, episodes[n], args.gamma, iteration)
+                    replay.add(index, episodes[n], args.gamma, iteration, info["verdict"])
                 episodes[n] = []
                 indices[n] = info["next_index"]
             observations = following

@@ -23,12 +23,12 @@ from pathlib import Path
 
 import sympy
 from sympy import S, Symbol, default_sort_key, preorder_traversal
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from abel.actions import MAX_NODES
 from abel.datasets import DatasetError, load_dataset
 from abel.env import Env, EnvConfig, SyncVectorEnv
 from abel.equation import Equation
+from abel.learning import read_scalars
 from abel.records import RunError, provenance, write_json
 from abel.transitions import Observation
 
@@ -302,12 +302,8 @@ def bench_train(args: argparse.Namespace) -> None:
         start = time.perf_counter()
         run = train_ppo.main(train_ppo.parse_args([*flags, "--out", out]), flags)
         seconds = time.perf_counter() - start
-        events = EventAccumulator(str(run))
-        events.Reload()
-        parts = {
-            name: sum(scalar.value for scalar in events.Scalars(f"time/{name}"))
-            for name in ("env", "network", "update")
-        }
+        times = read_scalars(run, "time/")
+        parts = {name: float(times[name][1].sum()) for name in ("env", "network", "update")}
     rate = args.train_steps / seconds
     shares = {name: part / seconds for name, part in parts.items()}
     shares["rest"] = 1 - sum(shares.values())

@@ -42,8 +42,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import tyro
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from abel.learning import read_scalars
 from abel.progress import Progress
 from abel.records import RunError, hold, provenance, write_atomically, write_json
 from abel.stats import bootstrap_iqm, escape_rate, iqm, wilson
@@ -279,10 +279,10 @@ def curve_of(run: Path) -> dict[str, Any]:
     """Steps and CPU seconds of a run (a busy machine slows clocks, not work), its validation curve,
     and when it first reached each level.
     """
-    events = EventAccumulator(str(run))
-    events.Reload()
-    seconds = {scalar.step: scalar.value for scalar in events.Scalars("time/cpu")}
-    curve = [(s.step, round(s.value, 4)) for s in events.Scalars("eval/val_greedy")]
+    scalars = read_scalars(run, "")
+    seconds = dict(zip(*(column.tolist() for column in scalars["time/cpu"])))
+    steps, values = scalars["eval/val_greedy"]
+    curve = list(zip(steps.tolist(), values.round(4).tolist()))
     reached = {}
     for level in LEVELS:
         step = next((step for step, value in curve if value >= level), None)

@@ -30,6 +30,7 @@ from abel.rewrite import (
     coefficients,
     difference,
     expand,
+    expand_within,
     grows_past,
     negate,
     polynomial,
@@ -296,5 +297,4 @@ def substitute_side(side: Expr, phi: Expr) -> Expr:
         # Exact binomials; a coefficient that vanishes must vanish, not linger as an unsimplified
         # zero.
         return polynomial([c if not is_zero(c) else ZERO for c in shift(coeffs, by)])
-    side = replace(side, {X: phi})
-    return side if grows_past(side, 300) else expand(side)
+    return expand_within(replace(side, {X: phi}), 300)

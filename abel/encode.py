@@ -1,10 +1,11 @@
 """An equation as a token tree for the network: one node per occurrence, in preorder, root `=`
 first.
 
-Three ways to show constants: `blocks` makes every maximal x-free part one opaque leaf; `raw` shows
-the whole tree with constants renamed by order of appearance; `letters` is the paper's, every
-letter its own token. In the first two the x-free part of a sum or product is one node, so a term
-that names it has a node to point at.
+Four ways to show constants: `blocks` makes every maximal x-free part one opaque leaf; `repeats`
+does so too and marks those that occur more than once, up to a number; `raw` shows the whole tree
+with constants renamed by order of appearance; `letters` is the paper's, every letter its own token.
+In all but the last the x-free part of a sum or product is one node, so a term that names it has a
+node to point at.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from abel.equation import (
     subterms,
 )  # fmt: skip
 
-Constants = Literal["blocks", "raw", "letters"]
+Constants = Literal["blocks", "repeats", "raw", "letters"]
 Array = np.ndarray
 
 NUM_RENAMED = 16
@@ -49,6 +50,7 @@ ROLES = ("root", "lhs", "rhs", "summand", "factor", "base", "exponent", "argumen
 NUM_ROLES = len(ROLES)
 ROLE = {role: index for index, role in enumerate(ROLES)}
 RENAMED = [VOCAB[f"<constant {i}>"] for i in range(NUM_RENAMED)] + [VOCAB["<constant>"]]
+BLOCK, REPEATED = VOCAB["<const>"], VOCAB["<constant>"]
 NUMBERS = {pi: VOCAB["pi"], E: VOCAB["E"], I: VOCAB["I"]}
 
 
@@ -68,6 +70,8 @@ def encode(lhs: Expr, rhs: Expr, constants: Constants) -> Tree:
     builder.tokens, builder.roles, builder.parents = [VOCAB["="]], [ROLE["root"]], [-1]
     builder.visit(lhs, ROLE["lhs"], 0)
     builder.visit(rhs, ROLE["rhs"], 0)
+    if constants == "repeats":
+        builder.mark_repeats()
     columns = builder.tokens, builder.roles, builder.parents
     subtrees = np.array(subtree_hashes(*columns), dtype=np.uint64).view(np.int64)
     tokens, roles, parents = (np.array(column, dtype=np.int16) for column in columns)
@@ -107,7 +111,7 @@ def branches(expr: Expr, role: int, constants: Constants) -> Branches:
     part of a sum or product as a whole. In the others that part may hide a term: SymPy distributes
     a number over a sum when the x-free factors of a product come together.
     """
-    if constants == "blocks" and not has_x(expr):
+    if constants in ("blocks", "repeats") and not has_x(expr):
         return Branches(block_token(expr, role), inside=subterms(expr, False)[1:])
     if not expr.args:
         renamed = isinstance(expr, Symbol) and expr != X and constants != "letters"
@@ -144,6 +148,7 @@ class TreeBuilder:
         self.parents: list[int] = []
         self.node_of: dict[Expr, int] = {}
         self.renamed: dict[Symbol, int] = {}
+        self.blocks: dict[Expr, list[int]] = {}  # nodes of the blocks that are equal up to a number
 
     def visit(self, expr: Expr, role: int, parent: int) -> None:
         index, node_of = len(self.tokens), self.node_of
@@ -152,6 +157,9 @@ class TreeBuilder:
         if token < 0:
             number = self.renamed.setdefault(expr, len(self.renamed))
             token = RENAMED[min(number, NUM_RENAMED)]
+        elif token == BLOCK:
+            unit = expr.as_coeff_Mul()[1]
+            self.blocks.setdefault(expr if unit is ONE else unit, []).append(index)
         self.tokens.append(token)
         self.roles.append(role)
         self.parents.append(parent)
@@ -162,6 +170,12 @@ class TreeBuilder:
         for term in inside:
             node_of.setdefault(term, index)
 
+    def mark_repeats(self) -> None:
+        """Tell blocks that occur more than once from the others: palindromes are made of them."""
+        for nodes in self.blocks.values():
+            for node in nodes if len(nodes) > 1 else ():
+                self.tokens[node] = REPEATED
+
 
 @remember
 def block_token(expr: Expr, role: int) -> int:
@@ -169,7 +183,7 @@ def block_token(expr: Expr, role: int) -> int:
     telling = expr is ZERO or expr is ONE or expr is MINUS_ONE
     if telling or (role == ROLE["exponent"] and isinstance(expr, Rational)):
         return leaf_token(expr)
-    return VOCAB["<const>"]
+    return BLOCK
 
 
 @remember

@@ -71,6 +71,8 @@ class EnvConfig:
     """taken from the reward at every step"""
     complexity_coef: float = 0.01
     """reward for each node or edge that a step removes; 1 is the paper's, 0 is sparse"""
+    conditional_penalty: float = 0.0
+    """taken from the reward of a root that is proved under conditions on the letters only"""
     repeat_penalty: float = 0.0
     """the paper's action-diversity penalty alpha: taken when an action repeats the one before"""
     refuted_penalty: float = 0.0
@@ -244,6 +246,8 @@ class Env:
             self.verdict = info["verdict"] = self.cache.verdict(self.equation, self.root)
             if self.verdict:
                 reward += config.solved_reward
+                if self.verdict.valid_when is not None:
+                    reward -= config.conditional_penalty
                 terminated = True
             else:
                 reward -= config.refuted_penalty

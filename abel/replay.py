@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from abel.env import Env
-from abel.search import Policy, off_by_one
+from abel.search import Policy, look_ahead, values_of
 from abel.transitions import Observation
+from abel.verify import Verdict
 
 ReplayName = Literal["none", "flat", "fresh", "shortest"]
 Step = tuple[Observation, int, float]  # what was seen, done and earned
-VALUED_AT_ONCE = 2048  # states in a forward pass over the whole buffer
 
 
 class Memory(NamedTuple):
@@ -28,19 +28,23 @@ class Memory(NamedTuple):
 
 
 class SuccessReplay:
-    """`shortest` keeps one solution an equation; `flat` keeps the newest steps; `fresh` also drops
-    its older half from time to time; `none` only counts what was solved.
+    """`shortest` keeps one solution an equation, one whose root holds always before one whose root
+    needs conditions; `flat` keeps the newest steps; `fresh` also drops its older half from time to
+    time; `none` only counts what was solved.
     """
 
     def __init__(self, kind: ReplayName, size: int) -> None:
         self.kind, self.size = kind, size
         self.solutions: dict[int, list[Memory]] = {}
+        self.conditional: set[int] = set()  # equations whose solution's root needs conditions
         self.steps: list[Memory] = []
         self.solved: set[int] = set()
         self.latest = 0  # the last rollout that solved another equation, or searched for one
 
-    def add(self, index: int, episode: Sequence[Step], gamma: float, rollout: int) -> None:
-        """Store a solved episode of equation `index`."""
+    def add(
+        self, index: int, episode: Sequence[Step], gamma: float, rollout: int, verdict: Verdict
+    ) -> None:
+        """Store an episode that solved equation `index`, with the verdict on its root."""
         if index not in self.solved:
             self.solved.add(index)
             self.latest = rollout
@@ -59,8 +63,13 @@ class SuccessReplay:
                 before += (action,)
         if self.kind != "shortest":
             self.steps = (self.steps + memories)[-self.size :]
-        elif index not in self.solutions or len(memories) < len(self.solutions[index]):
-            self.solutions[index] = memories
+            return
+        conditional = verdict.valid_when is not None
+        if (kept := self.solutions.get(index)) is not None:
+            if (index in self.conditional, len(kept)) <= (conditional, len(memories)):
+                return
+        self.solutions[index] = memories
+        (self.conditional.add if conditional else self.conditional.discard)(index)
 
     def refresh(self) -> None:
         """Drop the older half."""
@@ -74,11 +83,15 @@ class SuccessReplay:
     def state_dict(self) -> dict[str, Any]:
         """Plain data: a step is told by its equation and the actions before it."""
         steps = [[*memory[1:4], list(memory.before), memory.born] for memory in self.memories()]
-        return {"solved": sorted(self.solved), "latest": self.latest, "steps": steps}
+        return {
+            "solved": sorted(self.solved), "conditional": sorted(self.conditional),
+            "latest": self.latest, "steps": steps,
+        }  # fmt: skip
 
     def load_state_dict(self, state: dict[str, Any], env: Env) -> None:
         """Undo `state_dict`, deriving the observations anew in `env`."""
         self.solved, self.latest = set(state["solved"]), state["latest"]
+        self.conditional = set(state["conditional"])
         for action, outcome, index, before, born in state["steps"]:
             retrace(env, index, before)
             memory = Memory(env.observation, action, outcome, index, tuple(before), born)
@@ -111,20 +124,15 @@ def replay_weights(memories: Sequence[Memory], policy: Policy | None) -> np.ndar
     """How likely each stored step is to be cloned, under the policy's values; without one, even."""
     if policy is None or not memories:
         return np.ones(len(memories))
-    trees = [memory.observation.subtrees[0] for memory in memories]
-    _, first, which = np.unique(trees, return_index=True, return_inverse=True)
-    parts = np.array_split(first, len(first) // VALUED_AT_ONCE + 1)  # equal trees have one value
-    values = [policy([memories[i].observation for i in part])[1] for part in parts]
-    outcomes = np.array([memory.outcome for memory in memories])
-    return imitation_weights(outcomes, np.concatenate(values)[which])
+    values = values_of(policy, [memory.observation for memory in memories])
+    return imitation_weights(np.array([memory.outcome for memory in memories]), values)
 
 
 def search_unsolved(
     replay: SuccessReplay, policy: Policy, like: Env, *, count: int, width: int, gamma: float,
     rollout: int, rng: np.random.Generator,
 ) -> int:  # fmt: skip
-    """Search one action off the greedy path on `count` equations not solved yet; solutions go into
-    the buffer.
+    """Look ahead on `count` equations not solved yet; solutions go into the buffer.
 
     Returns the environment transitions it took: they count as training steps.
     """
@@ -134,12 +142,13 @@ def search_unsolved(
         return 0
     some = rng.choice(unsolved, min(count, len(unsolved)), replace=False).tolist()
     problems = [like.equations[i] for i in some]
-    found = off_by_one(policy, problems, like.config, like.cache, rng, width=width)
+    found = look_ahead(policy, problems, like.config, like.cache, rng, width=width)
     scratch = Env(like.equations, like.config, cache=like.cache)  # `like` is in an episode
     for index, solution in zip(some, found):
         if solution.solved:
             path = [action for _, action, _, _ in solution.path]
             steps = retrace(scratch, index, path)
-            if scratch.solved:  # decoders may pass an unproved x = r, where an episode ends
-                replay.add(index, steps, gamma, rollout)
+            # Decoders may pass an unproved x = r, where an episode ends.
+            if scratch.solved and scratch.verdict:
+                replay.add(index, steps, gamma, rollout, scratch.verdict)
     return sum(solution.transitions for solution in found)

@@ -449,5 +449,10 @@ def grows_past(expr: Expr, max_nodes: int) -> bool:
     return expandable(expr) and expanded_size(expr)[1] > max_nodes
 
 
+def expand_within(expr: Expr, max_nodes: int) -> Expr:
+    """`expr` expanded, or as it is if that may produce more than `max_nodes` nodes."""
+    return expr if grows_past(expr, max_nodes) else expand(expr)
+
+
 def difference(lhs: Expr, rhs: Expr) -> Expr:
     return lhs if rhs is ZERO else total(lhs, negate(rhs))

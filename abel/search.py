@@ -23,6 +23,9 @@ from abel.transitions import Form, Observation, TransitionCache
 from abel.verify import Verdict
 
 Policy = Callable[[Sequence[Observation]], tuple[list[np.ndarray], np.ndarray]]
+VALUED_AT_ONCE = 2048  # states in a forward pass
+MAX_TURN = 3  # steps that a look ahead may take along the greedy path: soon it leads nowhere
+MOST_PROMISING = 16  # places that a look ahead goes on from
 MAX_FRONTIER = 100_000  # states that a search without a policy keeps waiting, about 3 kB each
 
 
@@ -249,7 +252,7 @@ def best(
     }
 
 
-def off_by_one(
+def look_ahead(
     policy: Policy,
     problems: Sequence[Any],
     config: EnvConfig,
@@ -258,51 +261,65 @@ def off_by_one(
     *,
     width: int,
 ) -> list[Solution]:
-    """Leave the greedy path once: at a random step of it, rather an early one, every other action
-    is tried, and the policy is followed from there by a beam. The shortest solution of each
+    """Leave the greedy path at one of its first steps: of all places two steps from there, those of
+    the highest return so far and value are followed by a beam. The shortest solution of each
     problem, if it has any.
 
-    This is what a policy lacks that knows all of a solution but one step. What comes after that
-    step is new to it as well: the right action is often its second choice there, hence the beam.
+    This is for a policy that knows all of a solution but its beginning: dividing by x**2 looks
+    useless to it, and what `expand` makes of that looks familiar.
     """
-    equations = [as_equation(problem) for problem in problems]
-    followed = greedy(policy, problems, config, cache)
-    spent = [solution.transitions for solution in followed]
-    owners: list[int] = []
-    starts: list[Place] = []
-    prefixes: list[tuple[tuple, ...]] = []
-    for i, solution in enumerate(followed):
-        if not solution.path:
-            continue
-        turn = int(rng.integers(len(solution.path), size=2).min())
-        place = start_of(equations[i], cache)
-        seen = {place.key}
-        for _, index, _, _ in solution.path[:turn]:
-            observation = look(place, config, cache)  # anew: the cache may have been swept since
-            place, _ = advance(place, observation.actions[index], index, cache)
-            seen.add(place.key)
-        observation = look(place, config, cache)
-        for index, action in enumerate(observation.actions):
-            after, transform = advance(place, action, index, cache)
-            spent[i] += 1
-            if after.key in seen or after.form.solved_form:
-                continue
-            seen.add(after.key)
-            owners.append(i)
-            starts.append(after)
-            prefixes.append((*solution.path[:turn], (observation, index, after.form, transform)))
-    rest = beam(
-        policy, [equations[i] for i in owners], config, cache,
-        width=width, value_coef=0, complexity_coef=0, starts=starts,
-    )  # fmt: skip
-    found = [replace(solution, solved=False, path=()) for solution in followed]
-    for i, prefix, solution in zip(owners, prefixes, rest):
-        spent[i] += solution.transitions
-        path = prefix + solution.path
-        fits = solution.solved and len(path) <= config.max_steps
-        if fits and (not found[i].solved or len(path) < len(found[i].path)):
-            found[i] = replace(solution, path=path)
-    return [replace(solution, transitions=n) for solution, n in zip(found, spent)]
+    solutions = []
+    for followed in greedy(policy, problems, config, cache):
+        equation, spent = followed.equation, followed.transitions
+        place = start_of(equation, cache)
+        node = Node(place, look(place, config, cache), 0.0, (), frozenset([place.key]))
+        last = min(len(followed.path), MAX_TURN)
+        turn = int(rng.integers(last, size=2).min()) if last else 0
+        for _, index, _, _ in followed.path[:turn]:
+            (node,), _ = expand([node], [only(node, index)], config, cache, 1, True)
+        level = [node]
+        nearby: dict[int, Node] = {}
+        for _ in range(2):
+            even = [np.zeros(len(each.observation.actions)) for each in level]
+            level, tried = expand(level, even, config, cache, None, False) if level else ([], 0)
+            level = [n for n in level if n.observation.actions and not n.form.solved_form]
+            spent += tried
+            for each in level:  # of places that look alike, one will do
+                nearby.setdefault(int(each.observation.subtrees[0]), each)
+        nodes = list(nearby.values())
+        values = values_of(policy, [each.observation for each in nodes])
+        sizes = np.array([each.form.complexity for each in nodes])
+        order = np.argsort(config.complexity_coef * sizes - values, kind="stable")
+        chosen = [nodes[k] for k in order[:MOST_PROMISING]]
+        rest = beam(
+            policy, [equation] * len(chosen), config, cache,
+            width=width, value_coef=0, complexity_coef=0, starts=[n.place for n in chosen],
+        )  # fmt: skip
+        spent += sum(each.transitions for each in rest)
+        found = [
+            replace(each, path=node.path + each.path)
+            for node, each in zip(chosen, rest)
+            if each.solved and len(node.path + each.path) <= config.max_steps
+        ]
+        nothing = replace(followed, solved=False, path=())
+        shortest = min(found, key=lambda each: len(each.path), default=nothing)
+        solutions.append(replace(shortest, transitions=spent))
+    return solutions
+
+
+def only(node: Node, index: int) -> np.ndarray:
+    """Log-probabilities that leave one action."""
+    return np.where(np.arange(len(node.observation.actions)) == index, 0.0, -np.inf)
+
+
+def values_of(policy: Policy, observations: Sequence[Observation]) -> np.ndarray:
+    """The policy's values; equal trees have one value and are looked at once."""
+    if not observations:
+        return np.zeros(0)
+    trees = [observation.subtrees[0] for observation in observations]
+    _, first, which = np.unique(trees, return_index=True, return_inverse=True)
+    parts = np.array_split(first, len(first) // VALUED_AT_ONCE + 1)
+    return np.concatenate([policy([observations[i] for i in part])[1] for part in parts])[which]
 
 
 # ---- Without a policy ----

@@ -50,6 +50,7 @@ from abel.rewrite import (
     coefficients,
     difference,
     expand,
+    expand_within,
     grows_past,
     negate,
     polynomial,
@@ -192,7 +193,7 @@ def as_monomial(expr: Expr) -> tuple[Expr, dict[Expr, Expr]]:
             if has_x(base):
                 base, exponent = arg, ONE
             else:
-                offset, exponent = split_summand(expand(exponent))
+                offset, exponent = split_summand(expand_within(exponent, MAX_TERMS_NODES))
                 factors.append(power(base, offset))
         primes = {base: 1}
         if base.is_Rational and base.is_positive:
@@ -450,13 +451,15 @@ def lambert(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr] | None:
         return None
     if isinstance(lhs, Add):
         common = call(exp, split_exponent(lhs.args[-1])[0])
-        lhs = product(expand(product(lhs, power(common, MINUS_ONE))), common)
+        divided = product(lhs, power(common, MINUS_ONE))
+        lhs = product(expand_within(divided, MAX_TERMS_NODES), common)
     free, rest = split_factor(lhs)
     exponent, others = split_exponent(rest)
     if exponent is ZERO or len(others) != 1:
         return None
     u = others[0]
-    (offset, rest), (start, kernel) = split_summand(expand(exponent)), split_summand(u)
+    offset, rest = split_summand(expand_within(exponent, MAX_TERMS_NODES))
+    start, kernel = split_summand(u)
     k = ratio(rest, kernel)
     if k is None:
         return None

@@ -36,6 +36,17 @@ def test_blocks_hide_constants():
     assert tokens("sqrt(x) = 1", "blocks") == ["=", "Pow", "x", "1/2", "1"]
 
 
+def test_repeats_mark_blocks_that_occur_again():
+    again = "<constant>"
+    assert tokens("a*x^2 + b*x + a = 0", "repeats").count(again) == 2
+    assert tokens("a*x^2 + b*x + c = 0", "repeats") == tokens("a*x^2 + b*x + c = 0", "blocks")
+    assert tokens("a*x^2 = -3*a", "repeats") == ["=", "Mul", again, "Pow", "x", "2", again]
+    assert tokens("5*x^2 = 5", "repeats") == ["=", "Mul", again, "Pow", "x", "2", again]
+    # Numbers count if they are equal; 0, 1, -1 and numeric exponents have tokens of their own.
+    assert again not in tokens("5*x^2 + 7*x^2*log(x) = 10", "repeats")
+    assert again not in tokens("x^2 + x^2*log(x) = 1", "repeats")
+
+
 def test_raw_renames_constants_by_order_of_appearance():
     renamed = ["=", "Add", "<constant 0>", "Mul", "<constant 1>", "x", "0"]
     for text in ("a*x + b", "g*x + c", "alpha*x + beta_2"):
@@ -47,7 +58,7 @@ def test_letters_are_the_papers_ids():
     assert tokens("alpha*x + E", "letters") == ["=", "Add", "E", "Mul", "<name>", "x", "0"]
 
 
-@pytest.mark.parametrize("constants", ["blocks", "raw", "letters"])
+@pytest.mark.parametrize("constants", ["blocks", "repeats", "raw", "letters"])
 def test_every_occurrence_has_its_node_and_parents_come_first(constants):
     equation = parse("sin(a*x) + (a*x + b)/(a*x + c) = log(x)^2 - 7/3*pi")
     tree = encode(equation.lhs, equation.rhs, constants)

@@ -55,6 +55,16 @@ def test_a_refuted_root_can_end_the_episode_and_take_its_shaping_back():
     assert first != 0 and first + second == pytest.approx(-0.2)
 
 
+def test_a_root_under_conditions_can_earn_less():
+    earned = {}
+    for text in ("sqrt(x) = a", "sqrt(x) = 2"):  # a^2 is a root where a >= 0
+        env = Env([text], EnvConfig(step_cost=0, complexity_coef=0, conditional_penalty=0.2))
+        env.reset()
+        _, earned[text], _, _, info = take(env, "square")
+        assert info["solved"]
+    assert earned == {"sqrt(x) = a": pytest.approx(0.8), "sqrt(x) = 2": 1.0}
+
+
 def test_a_refuted_root_goes_on_by_default():
     env = Env(["sqrt(x) + 1 = 0"])
     env.reset()

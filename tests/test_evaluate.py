@@ -1,6 +1,7 @@
 """The evaluation script, run in process on a barely trained agent and on scripted policies."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -205,6 +206,15 @@ def test_a_bundle_is_the_same_agent_and_smaller(run_dir, tmp_path):
         assert torch.equal(weights, small[0].state_dict()[name])
     size, before = ((path / "best.pt").stat().st_size for path in (out, Path(run_dir)))
     assert size < before and (out / "provenance.json").exists()
+
+
+@pytest.mark.parametrize("damaged", ["args.json", "provenance.json"])
+def test_a_damaged_run_is_not_bundled(damaged, run_dir, tmp_path, capsys):
+    shutil.copytree(run_dir, tmp_path / "run")
+    (tmp_path / "run" / damaged).write_text("[1")
+    assert evaluate.run(["--run", str(tmp_path / "run"), "--bundle", str(tmp_path / "out")]) == 2
+    assert "no readable args.json and provenance.json" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_every_report_has_a_table_and_a_choice():

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from sympy import Symbol
 
 from abel import Env, EnvConfig
 from abel.replay import SuccessReplay, search_unsolved
 from abel.search import Solution
+from abel.verify import Verdict
 from train_ppo import Agent, NetConfig, evaluate, sample
 
 
@@ -24,26 +26,38 @@ def episode(*steps: str):
 
 LONG = ["mul -1", "mul -1", "sub b", "div a"]
 SHORT = ["sub b", "div a"]
+ALWAYS, SOMETIMES = Verdict("proved"), Verdict("proved", Symbol("b") > 0)
 
 
 def test_the_shortest_solution_of_an_equation_is_kept():
     replay = SuccessReplay("shortest", 100)
     for steps, kept in ((LONG, 4), (SHORT, 2), (LONG, 2)):
-        replay.add(7, episode(*steps), 0.99, 1)
+        replay.add(7, episode(*steps), 0.99, 1, ALWAYS)
         assert len(replay.memories()) == kept
     assert replay.solved == {7}
 
 
+def test_a_root_that_holds_always_goes_before_a_shorter_way_to_one_that_does_not():
+    replay = SuccessReplay("shortest", 100)
+    for steps, verdict, kept in (
+        (LONG, SOMETIMES, 4), (SHORT, SOMETIMES, 2), (LONG, ALWAYS, 4), (SHORT, SOMETIMES, 4),
+        (SHORT, ALWAYS, 2),
+    ):  # fmt: skip
+        replay.add(7, episode(*steps), 0.99, 1, verdict)
+        assert len(replay.memories()) == kept
+        assert replay.conditional == ({7} if verdict is SOMETIMES and kept == len(steps) else set())
+
+
 def test_steps_that_change_nothing_are_dropped():
     replay = SuccessReplay("shortest", 100)
-    replay.add(0, episode("cov", "sub b", "cov", "div a"), 0.99, 1)
+    replay.add(0, episode("cov", "sub b", "cov", "div a"), 0.99, 1, ALWAYS)
     assert [str(m.observation.actions[m.action]) for m in replay.memories()] == ["sub b", "div a"]
 
 
 def test_outcomes_are_discounted_returns():
     replay = SuccessReplay("flat", 100)
     steps = [(f"state {i}", i, reward) for i, reward in enumerate((1.0, 0.0, 2.0))]
-    replay.add(0, steps, 0.5, 1)
+    replay.add(0, steps, 0.5, 1, ALWAYS)
     assert [m.outcome for m in replay.memories()] == [1.5, 1.0, 2.0]
     assert [m.before for m in replay.memories()] == [(), (0,), (0, 1)]
 
@@ -51,7 +65,7 @@ def test_outcomes_are_discounted_returns():
 def test_flat_replay_is_bounded_and_fresh_replay_drops_its_older_half():
     replay = SuccessReplay("fresh", 5)
     for _ in range(3):
-        replay.add(0, episode(*SHORT), 0.99, 1)
+        replay.add(0, episode(*SHORT), 0.99, 1, ALWAYS)
     assert len(replay.memories()) == 5
     newest = replay.memories()[-3:]
     replay.refresh()
@@ -60,7 +74,7 @@ def test_flat_replay_is_bounded_and_fresh_replay_drops_its_older_half():
 
 def test_no_replay_still_counts_coverage():
     replay = SuccessReplay("none", 5)
-    replay.add(3, episode(*SHORT), 0.99, 1)
+    replay.add(3, episode(*SHORT), 0.99, 1, ALWAYS)
     assert replay.solved == {3} and not replay.memories()
 
 
@@ -68,9 +82,9 @@ def test_no_replay_still_counts_coverage():
 def test_a_buffer_survives_being_stored(kind):
     env = Env(["a*x + b"])
     replay, again = SuccessReplay(kind, 100), SuccessReplay(kind, 100)
-    replay.add(0, episode(*SHORT), 0.99, 1)
+    replay.add(0, episode(*SHORT), 0.99, 1, SOMETIMES)
     again.load_state_dict(replay.state_dict(), env)
-    assert again.solved == replay.solved
+    assert again.solved == replay.solved and again.conditional == replay.conditional
     for ours, theirs in zip(again.memories(), replay.memories(), strict=True):
         assert ours[1:] == theirs[1:]
         assert np.array_equal(ours.observation.subtrees, theirs.observation.subtrees)
@@ -87,7 +101,7 @@ def test_a_search_keeps_only_what_an_episode_can_play(end_on_revisit, kept, monk
         path.append((other.observation, other.find(*name), None, None))
         other.step(path[-1][1])
     found = [Solution(other.equation, True, other.root, other.verdict, tuple(path), 7)]
-    monkeypatch.setattr("abel.replay.off_by_one", lambda *args, **kwargs: found)
+    monkeypatch.setattr("abel.replay.look_ahead", lambda *args, **kwargs: found)
     replay = SuccessReplay("shortest", 100)
     rng = np.random.default_rng(0)
     settings = dict(count=4, width=1, gamma=0.9, rollout=3, rng=rng)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from abel import Env, EnvConfig, Trace
+from abel import Env, EnvConfig, Trace, parse
 from abel import search as search_module
-from abel.search import Node, Place, beam, best, greedy, off_by_one, search
+from abel.search import Node, Place, beam, best, greedy, look_ahead, search
 from abel.textbook import proposals
 
 TEXTS = ["a*x + b", "c*(a*x + b) + d", "a*x^2 + b*x + c", "sqrt(x) + 1", "e + (a*x + b)/(c*x + d)"]
@@ -29,7 +29,7 @@ def scripted(wanted: dict[str, str]):
             names = [str(action) for action in observation.actions]
             weights = np.ones(len(names))
             for where, name in wanted.items():
-                if where in names:
+                if where in names and name in names:
                     weights[names.index(name)] = 50
                     break
             log_probs.append(np.log(weights / weights.sum()))
@@ -165,45 +165,54 @@ def test_a_steer_takes_an_action_away():
     assert all(o.actions[a].op != "div" for o, a, *_ in steered.path)
 
 
-def test_one_action_off_the_greedy_path():
-    """The policy knows all but one step; the search finds it, wherever the greedy path has it."""
-    equations, config, cache = setup(["a*x + b"], max_steps=3)
-    policy = scripted({"add -b": "div a", "sub b": "mul a"})
-    (alone,) = greedy(policy, equations, config, cache)
+def familiar(wanted: dict[str, str], places: dict[str, float]):
+    """A scripted policy that values places by a legal action there."""
+    follow = scripted(wanted)
+
+    def policy(observations):
+        names = [{str(action) for action in observation.actions} for observation in observations]
+        values = [sum(v for where, v in places.items() if where in there) for there in names]
+        return follow(observations)[0], np.array(values)
+
+    return policy
+
+
+def test_looking_ahead_finds_a_beginning_that_the_policy_lacks():
+    """The policy knows exp(x) = a*b when it sees it, and before that it turns signs."""
+    equations, config, cache = setup(["exp(x)/a = b"], max_steps=3, terms="blocks")
+    wanted = {"sub a*b": "log", "sub b": "mul -1"}
+    (alone,) = greedy(scripted(wanted), equations, config, cache)
     assert not alone.solved
     rng = np.random.default_rng(0)
-    found = [off_by_one(policy, equations, config, cache, rng, width=1)[0] for _ in range(20)]
-    solved = [solution for solution in found if solution.solved]
-    assert solved and len(solved) < 20  # only if the random step is the first
-    assert solved[0].trace().to_text().endswith("x = -b/a   (proved)")
-    assert len(solved[0].path) == 2 and solved[0].transitions > alone.transitions
+    policy = familiar(wanted, {"sub a*b": 1.0})
+    (found,) = look_ahead(policy, equations, config, cache, rng, width=1)
+    assert found.solved and found.root == parse("x = log(a*b)").rhs
+    assert found.transitions > alone.transitions
 
 
-def test_a_swept_cache_does_not_stop_the_search_off_the_greedy_path():
+def test_looking_ahead_goes_on_from_what_is_valued_and_small(monkeypatch):
+    """Of places valued alike, the smaller one comes first: its reward has been earned already."""
+    equations, config, cache = setup(["a*x + b"], max_steps=3, terms="blocks")
+    monkeypatch.setattr("abel.search.MOST_PROMISING", 1)
+    followed = []
+
+    def watching(*args, starts=None, **kwargs):
+        followed.extend(str(place.form) for place in starts or ())
+        return beam(*args, starts=starts, **kwargs)
+
+    monkeypatch.setattr("abel.search.beam", watching)
+    rng = np.random.default_rng(0)
+    look_ahead(familiar({}, {}), equations, config, cache, rng, width=1)
+    look_ahead(familiar({}, {"div a": 1.0}), equations, config, cache, rng, width=1)
+    assert followed[1] == "a*x = -b" and len(followed[0]) <= len("a*x + b = 0")
+
+
+def test_a_swept_cache_does_not_stop_a_look_ahead():
     equations, config, _ = setup(["a*x + b", "c*x + d"], max_steps=4, cache_size=2)
     cache = config.new_cache()
     policy = scripted({"add -b": "div a", "sub b": "mul a"})
     rng = np.random.default_rng(0)
-    for _ in range(5):
-        assert off_by_one(policy, equations, config, cache, rng, width=1)[0].transitions
-
-
-def test_a_second_choice_after_the_step_off_the_greedy_path():
-    """Where the right action is the policy's second choice, a beam goes on, and greedy does not."""
-    equations, config, cache = setup(["a*x + b"], max_steps=2)
-    wrong = scripted({"add -b": "mul a", "sub b": "mul a"})
-
-    def policy(observations):
-        log_probs, values = wrong(observations)
-        for observation, each in zip(observations, log_probs):
-            names = [str(action) for action in observation.actions]
-            each[names.index("div a") if "div a" in names else 0] += 2.0
-        return log_probs, values
-
-    for width, helped in ((1, False), (2, True)):
-        rng = np.random.default_rng(0)
-        found = [off_by_one(policy, equations, config, cache, rng, width=width) for _ in range(9)]
-        assert any(solution.solved for (solution,) in found) == helped
+    assert all(s.transitions for s in look_ahead(policy, equations, config, cache, rng, width=1))
 
 
 def test_complexity_steers_the_beam():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sympy import Symbol, sstr
+from sympy import Symbol, exp, sstr
 
 from abel import Env, EnvConfig, Trace, parse, verify_root
 from abel.cov import Goal, Relabel, Substitute, open_goals, reach_goal, unwind
@@ -283,3 +283,12 @@ def test_roots_are_proved_on_every_branch_and_their_neighbours_are_not(text, roo
     verdict = verify_root(parse(text), root)
     assert verdict and verdict.valid_when is None
     assert not verify_root(parse(text), near_miss)
+
+
+def test_high_powers_of_sums_in_exponents_are_left_alone():
+    """Expanding such an exponent, only to see whether it fits, once took minutes."""
+    power = parse_expression("(x^2 + (a + c*x + f*x^2 + d*x^4)^2)^16")
+    u = Symbol("x")
+    assert lets(exp(power), exp(u**32)) == {}
+    assert lambert(parse_expression("(a*x + b)*exp(x)").subs(u, power), Symbol("b")) is not None
+    assert lambert(u * exp(power), Symbol("b")) is None
