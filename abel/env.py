@@ -12,13 +12,13 @@ from typing import Any, Literal, NamedTuple, NoReturn, get_args, get_origin, get
 import numpy as np
 from sympy import Expr
 
-from abel.actions import CHANGES, OPERATIONS, Action, Operation, settle
-from abel.cov import Generator, Goal, Transform, open_goals, propose, unwind
+from abel.actions import OPERATIONS, Action, Operation
+from abel.cov import Generator, Transform, propose, unwind
 from abel.encode import Constants
 from abel.equation import Equation
 from abel.parse import parse, parse_expression
 from abel.trace import Trace
-from abel.transitions import Form, Observation, TransitionCache
+from abel.transitions import Form, Observation, Place, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
 MAX_DRAWS = 1000  # of equations, until one has a legal action
@@ -142,6 +142,12 @@ class State(NamedTuple):
     stack: tuple[Transform, ...]
 
 
+def look(place: Place, config: EnvConfig, cache: TransitionCache) -> Observation:
+    """What an agent sees at a place, with the actions that its substitutions so far leave legal."""
+    changes_left = place.num_changes < config.cap
+    return cache.observe(place.form, changes_left, len(place.goals) < config.max_goals)
+
+
 class Env:
     """Solve an equation for x, one algebraic step at a time.
 
@@ -200,16 +206,13 @@ class Env:
             index = self.rng.randrange(len(self.equations)) if index is None else index
             equation = self.equations[index]
         self.equation: Equation = equation
-        self.form = self.cache.form(*settle(equation.lhs, equation.rhs))
-        self.stack: tuple[Transform, ...] = ()
+        self.place = start_of(equation, self.cache)
         self.path: list[tuple[Action, Form, Transform | None]] = []
         self.verdict: Verdict | None = None
         self.root: Expr | None = None
-        self.goals: tuple[Goal, ...] = ()
-        self.visited: set[tuple[Form, tuple[Goal, ...]]] = {(self.form, ())}
-        self.num_cov = 0
+        self.visited = {self.place.key}
         self.shaping = 0.0
-        self.observation: Observation = self.observe()
+        self.observation: Observation = look(self.place, self.config, self.cache)
         self.ended = not self.observation.actions
         return self.observation, {"index": index}
 
@@ -218,19 +221,10 @@ class Env:
         actions = self.observation.actions if not self.ended else ()
         if not 0 <= action < len(actions):
             self.explain(action)
-        config, before = self.config, self.form
+        config, before, chosen = self.config, self.form, actions[action]
         before.stamp = self.cache.stamp
-        form, transform = before.successors[action] or self.cache.successor(before, action)
-        chosen = actions[action]
-        if transform is not None:
-            self.stack += (transform,)
-            self.num_cov += chosen.op in CHANGES
-            if isinstance(transform, Goal):
-                self.goals += (transform,)
-        if form.solved_form and self.goals:
-            form, self.stack = self.cache.reach_goal(form, self.stack)
-            self.goals = open_goals(self.stack)
-            transform = self.stack[-1]
+        self.place, transform = advance(self.place, chosen, action, self.cache)
+        form = self.form
 
         shaping = config.complexity_coef * (before.complexity - form.complexity)
         reward = shaping - config.step_cost
@@ -238,11 +232,10 @@ class Env:
         if config.repeat_penalty and self.path and self.path[-1][0] == chosen:
             reward -= config.repeat_penalty
         self.path.append((chosen, form, transform))
-        self.form = form
         terminated = False
         info: dict[str, Any] = {}
         if form.solved_form:
-            self.root = unwind(self.stack, form.rhs)
+            self.root = unwind(self.place.stack, form.rhs)
             self.verdict = info["verdict"] = self.cache.verdict(self.equation, self.root)
             if self.verdict:
                 reward += config.solved_reward
@@ -254,12 +247,12 @@ class Env:
                 if config.end_on_refuted:
                     reward -= self.shaping
                     terminated = True
-        if (form, self.goals) in self.visited:
+        if self.place.key in self.visited:
             reward -= config.revisit_penalty
             terminated = terminated or config.end_on_revisit
         else:
-            self.visited.add((form, self.goals))
-        self.observation = observation = self.observe()
+            self.visited.add(self.place.key)
+        self.observation = observation = look(self.place, config, self.cache)
         if not observation.actions:
             terminated = True
         truncated = not terminated and len(self.path) >= config.max_steps
@@ -267,11 +260,6 @@ class Env:
             self.ended = True
             info["solved"] = self.solved
         return observation, reward, terminated, truncated, info
-
-    def observe(self) -> Observation:
-        config = self.config
-        let_left = len(self.goals) < config.max_goals
-        return self.cache.observe(self.form, self.num_cov < config.cap, let_left)
 
     def explain(self, action: int) -> NoReturn:
         """Say why an action cannot be taken."""
@@ -290,8 +278,13 @@ class Env:
         return bool(self.verdict) and self.form.solved_form
 
     @property
+    def form(self) -> Form:
+        """The current equation."""
+        return self.place.form
+
+    @property
     def state(self) -> State:
-        return State(self.form.lhs, self.form.rhs, self.stack)
+        return State(self.form.lhs, self.form.rhs, self.place.stack)
 
     @property
     def actions(self) -> tuple[Action, ...]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from abel.actions import describe
 from abel.cov import unwind
-from abel.search import Solution, advance, start_of
-from abel.transitions import TransitionCache
+from abel.search import Solution
+from abel.transitions import TransitionCache, advance, start_of
 
 KINDS = (
     "1-cycle", "2-cycle", "longer cycle", "dead end", "step limit", "refuted root", "unproven root",

@@ -21,14 +21,14 @@ from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 from abel.actions import Action, describe, settle
 from abel.branches import UNITS, factors, forks, may_lose, principal
 from abel.cov import unwind
-from abel.env import EnvConfig
+from abel.env import EnvConfig, look
 from abel.equation import ZERO, Equation, X, num_nodes
 from abel.oracle import NEAR, REACH, window
 from abel.residual import DIGITS_50, column, columns_at, points_for
 from abel.rewrite import difference, replace, total
 from abel.rewrite import product as times
-from abel.search import Place, Solution, advance, land, look, start_of
-from abel.transitions import TransitionCache
+from abel.search import Solution
+from abel.transitions import Place, TransitionCache, advance, land, start_of
 from abel.verify import Verdict, verify_root
 
 MAX_WAYS, MAX_ASKED = 64, 12  # branches followed, and calls of the policy, for an equation

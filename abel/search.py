@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sympy import Expr
 
-from abel.actions import CHANGES, Action, settle
-from abel.cov import Goal, Transform, open_goals, unwind
-from abel.env import EnvConfig, as_equation
+from abel.actions import Action, settle
+from abel.cov import Goal, unwind
+from abel.env import EnvConfig, as_equation, look
 from abel.equation import Equation
 from abel.trace import Trace
-from abel.transitions import Form, Observation, TransitionCache
+from abel.transitions import Form, Observation, Place, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
 Policy = Callable[[Sequence[Observation]], tuple[list[np.ndarray], np.ndarray]]
@@ -27,53 +27,6 @@ VALUED_AT_ONCE = 2048  # states in a forward pass
 MAX_TURN = 3  # steps that a look ahead may take along the greedy path: soon it leads nowhere
 MOST_PROMISING = 16  # places that a look ahead goes on from
 MAX_FRONTIER = 100_000  # states that a search without a policy keeps waiting, about 3 kB each
-
-
-class Place(NamedTuple):
-    """Where an episode can stand: what `Env` keeps, as a value."""
-
-    form: Form
-    stack: tuple[Transform, ...] = ()
-    goals: tuple[Goal, ...] = ()
-    num_changes: int = 0
-
-    @property
-    def key(self) -> tuple[Form, tuple[Goal, ...]]:
-        """Equal for places with the same future, whatever led there."""
-        return self.form, self.goals
-
-
-def start_of(equation: Equation, cache: TransitionCache) -> Place:
-    return Place(cache.form(*settle(equation.lhs, equation.rhs)))
-
-
-def look(place: Place, config: EnvConfig, cache: TransitionCache) -> Observation:
-    changes_left = place.num_changes < config.cap
-    return cache.observe(place.form, changes_left, len(place.goals) < config.max_goals)
-
-
-def advance(
-    place: Place, action: Action, index: int, cache: TransitionCache
-) -> tuple[Place, Transform | None]:
-    """Where the legal action with this index leads, and the transform that it pushed."""
-    form, stack, goals, num_changes = place
-    form, transform = form.successors[index] or cache.successor(form, index)
-    if transform is not None:
-        stack += (transform,)
-        num_changes += action.op in CHANGES
-        if isinstance(transform, Goal):
-            goals += (transform,)
-    after = Place(form, stack, goals, num_changes)
-    landed = land(after, cache)
-    return landed, transform if landed is after else landed.stack[-1]
-
-
-def land(place: Place, cache: TransitionCache) -> Place:
-    """With a goal open, `x = r` leads on to the goal's equation; any other place is itself."""
-    if not (place.form.solved_form and place.goals):
-        return place
-    form, stack = cache.reach_goal(place.form, place.stack)
-    return Place(form, stack, open_goals(stack), place.num_changes)
 
 
 class Node(NamedTuple):

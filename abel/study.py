@@ -19,8 +19,8 @@ from abel.equation import Equation
 from abel.kinds import structural_type
 from abel.oracle import Oracle
 from abel.progress import Progress
-from abel.search import Place, Policy, Solution, beam, greedy, search
-from abel.transitions import TransitionCache
+from abel.search import Policy, Solution, beam, greedy, search
+from abel.transitions import Place, TransitionCache
 from abel.trigger import tally
 
 CHUNK = 64  # equations decoded together

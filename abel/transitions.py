@@ -22,7 +22,15 @@ from abel.actions import (
     settle,
     solved_form,
 )
-from abel.cov import Generator, Transform, change_and_name, reach_goal, relabel
+from abel.cov import (
+    Generator,
+    Goal,
+    Transform,
+    change_and_name,
+    open_goals,
+    reach_goal,
+    relabel,
+)
 from abel.encode import Array, Constants, encode
 from abel.equation import ZERO, Equation, complexity, num_nodes
 from abel.substitute import change
@@ -214,3 +222,45 @@ class TransitionCache:
                 self.verdicts.clear()
             self.verdicts[key] = verify_root(equation, root)
         return self.verdicts[key]
+
+
+class Place(NamedTuple):
+    """Where an episode can stand: what `Env` keeps, as a value."""
+
+    form: Form
+    stack: tuple[Transform, ...] = ()
+    goals: tuple[Goal, ...] = ()
+    num_changes: int = 0
+
+    @property
+    def key(self) -> tuple[Form, tuple[Goal, ...]]:
+        """Equal for places with the same future, whatever led there."""
+        return self.form, self.goals
+
+
+def start_of(equation: Equation, cache: TransitionCache) -> Place:
+    return Place(cache.form(*settle(equation.lhs, equation.rhs)))
+
+
+def advance(
+    place: Place, action: Action, index: int, cache: TransitionCache
+) -> tuple[Place, Transform | None]:
+    """Where the legal action with this index leads, and the transform that it pushed."""
+    form, stack, goals, num_changes = place
+    form, transform = form.successors[index] or cache.successor(form, index)
+    if transform is not None:
+        stack += (transform,)
+        num_changes += action.op in CHANGES
+        if isinstance(transform, Goal):
+            goals += (transform,)
+    after = Place(form, stack, goals, num_changes)
+    landed = land(after, cache)
+    return landed, transform if landed is after else landed.stack[-1]
+
+
+def land(place: Place, cache: TransitionCache) -> Place:
+    """With a goal open, `x = r` leads on to the goal's equation; any other place is itself."""
+    if not (place.form.solved_form and place.goals):
+        return place
+    form, stack = cache.reach_goal(place.form, place.stack)
+    return Place(form, stack, open_goals(stack), place.num_changes)

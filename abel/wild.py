@@ -307,7 +307,7 @@ def solve(env: Env) -> bool:
     tried: set[tuple] = set()
     while not env.ended:
         legal = {action: index for index, action in enumerate(env.actions)}
-        here = env.form, env.goals
+        here = env.place.key
         wanted = (a for a in proposals(env.form.lhs, env.form.rhs) if (*here, a) not in tried)
         action = next((action for action in wanted if action in legal), None)
         if action is None:

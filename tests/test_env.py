@@ -96,7 +96,7 @@ def test_cov_is_capped_and_idle_cov_costs_a_step():
     env.reset()
     before = env.state
     take(env, "cov")
-    assert env.state == before and env.num_cov == 0
+    assert env.state == before and env.place.num_changes == 0
     env = Env(["a*x^2 + b*x + c"], EnvConfig(max_cov=1))
     env.reset()
     take(env, "cov")

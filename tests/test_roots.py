@@ -11,11 +11,13 @@ from abel.branches import KEEPING, every_value, factors, forks, may_lose
 from abel.complete import Check, SolutionSet, check_roots, show, summary
 from abel.cov import Substitute, unwind
 from abel.datasets import Problem
+from abel.env import look
 from abel.equation import Equation, X
 from abel.oracle import REACH, SetAnswer, ask_set, window
 from abel.roots import Root, Roots, all_roots, distinct_roots, judge, merged
-from abel.search import Solution, advance, look, start_of
+from abel.search import Solution
 from abel.tables import completeness, layout
+from abel.transitions import advance, start_of
 from abel.verify import is_identity
 
 A, B = Symbol("a"), Symbol("b")

@@ -5,8 +5,9 @@ import pytest
 
 from abel import Env, EnvConfig, Trace, parse
 from abel import search as search_module
-from abel.search import Node, Place, beam, best, greedy, look_ahead, search
+from abel.search import Node, beam, best, greedy, look_ahead, search
 from abel.textbook import proposals
+from abel.transitions import Place
 
 TEXTS = ["a*x + b", "c*(a*x + b) + d", "a*x^2 + b*x + c", "sqrt(x) + 1", "e + (a*x + b)/(c*x + d)"]
 

@@ -183,14 +183,14 @@ def test_an_episode_with_nested_goals_ends_at_a_root_of_the_original():
     env = play(
         "a*log(x)^3 + b*log(x)^2 + c*log(x) + d", "let log(x)", "shift", "vieta", "let x^3", "shift"
     )
-    assert len(env.goals) == 2 and env.num_cov == 5
+    assert len(env.place.goals) == 2 and env.place.num_changes == 5
     free, rest = split_summand(env.form.lhs)
     env.step(env.find("sub", free))
     env.step(env.find("div", split_factor(rest)[0]))
     env.step(env.find("sqrt"))
-    assert str(env.form.lhs) == "x**3" and len(env.goals) == 1
+    assert str(env.form.lhs) == "x**3" and len(env.place.goals) == 1
     env.step(env.find("cbrt"))
-    assert str(env.form.lhs) == "log(x)" and env.goals == ()
+    assert str(env.form.lhs) == "log(x)" and env.place.goals == ()
     env.step(env.find("exp"))
     assert env.solved and verify_root(env.equation, env.root)
     assert len(env.path) == 10
