@@ -81,6 +81,20 @@ def test_results_are_those_of_the_results_files():
         assert markdown(cohort, data) == told, f"{name}: the .md file is not that of the .json file"
 
 
+def test_the_replayed_traces_are_those_of_the_results_file():
+    table = README.split("<!-- soundness -->")[1].split("<!-- end -->")[0]
+    found = json.loads((ROOT / "runs/results/soundness.json").read_text(encoding="utf-8"))
+    for text, name, way in (
+        ("published traces here: `open_small`", "open_small", "published"),
+        ("published traces here: `open_large`", "open_large", "published"),
+        ("an honest route here, letters undone one after the other: `open_small`", "open_small",
+         "honest, one by one"),
+        ("an honest route here: `open_small`", "open_small", "honest"),
+    ):  # fmt: skip
+        (n,), (counted, proved) = found[name]["n"], found[name][way]
+        assert f"| {text} | {counted} of {n} | {proved} of {n} |" in table
+
+
 def test_the_reference_agents_table_is_that_of_its_results_files():
     table = README.split("<!-- reference -->")[1].split("<!-- end -->")[0]
     rows = re.findall(r"\| `(\w+)`, (\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", table)
