@@ -230,34 +230,46 @@ def look_ahead(
         turn = int(rng.integers(last, size=2).min()) if last else 0
         for _, index, _, _ in followed.path[:turn]:
             (node,), _ = expand([node], [only(node, index)], config, cache, 1, True)
-        level = [node]
-        nearby: dict[int, Node] = {}
-        for _ in range(2):
-            even = [np.zeros(len(each.observation.actions)) for each in level]
-            level, tried = expand(level, even, config, cache, None, False) if level else ([], 0)
-            level = [n for n in level if n.observation.actions and not n.form.solved_form]
-            spent += tried
-            for each in level:  # of places that look alike, one will do
-                nearby.setdefault(int(each.observation.subtrees[0]), each)
-        nodes = list(nearby.values())
-        values = values_of(policy, [each.observation for each in nodes])
-        sizes = np.array([each.form.complexity for each in nodes])
-        order = np.argsort(config.complexity_coef * sizes - values, kind="stable")
-        chosen = [nodes[k] for k in order[:MOST_PROMISING]]
+        chosen, tried = promising(policy, node, config, cache)
         rest = beam(
             policy, [equation] * len(chosen), config, cache,
             width=width, value_coef=0, complexity_coef=0, starts=[n.place for n in chosen],
         )  # fmt: skip
-        spent += sum(each.transitions for each in rest)
+        spent += tried + sum(solution.transitions for solution in rest)
         found = [
-            replace(each, path=node.path + each.path)
-            for node, each in zip(chosen, rest)
-            if each.solved and len(node.path + each.path) <= config.max_steps
+            replace(solution, path=start.path + solution.path)
+            for start, solution in zip(chosen, rest)
+            if solution.solved and len(start.path + solution.path) <= config.max_steps
         ]
-        nothing = replace(followed, solved=False, path=())
-        shortest = min(found, key=lambda each: len(each.path), default=nothing)
+        nothing = Solution(equation, False, None, None, (), 0)
+        shortest = min(found, key=lambda solution: len(solution.path), default=nothing)
         solutions.append(replace(shortest, transitions=spent))
     return solutions
+
+
+def promising(
+    policy: Policy, node: Node, config: EnvConfig, cache: TransitionCache
+) -> tuple[list[Node], int]:
+    """The places up to two steps from `node` that look best, and the number of actions tried.
+
+    A value is the return still to come. What was earned for making the equation smaller counts
+    too, or large equations would look best: they have that reward ahead of them.
+    """
+    level, spent = [node], 0
+    nearby: dict[int, Node] = {}
+    for _ in range(2):
+        if level:
+            even = [np.zeros(len(each.observation.actions)) for each in level]
+            level, tried = expand(level, even, config, cache, None, False)
+            spent += tried
+        level = [n for n in level if n.observation.actions and not n.form.solved_form]
+        for each in level:  # of places that look alike, one will do
+            nearby.setdefault(int(each.observation.subtrees[0]), each)
+    nodes = list(nearby.values())
+    values = values_of(policy, [each.observation for each in nodes])
+    sizes = np.array([each.form.complexity for each in nodes])
+    order = np.argsort(config.complexity_coef * sizes - values, kind="stable")
+    return [nodes[k] for k in order[:MOST_PROMISING]], spent
 
 
 def only(node: Node, index: int) -> np.ndarray:

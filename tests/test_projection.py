@@ -24,9 +24,20 @@ def test_affinities_have_the_perplexity_asked_for():
     joint = affinities(points, 10.0)
     assert joint.sum() == pytest.approx(1.0) and np.allclose(joint, joint.T)
     assert np.all(np.diag(joint) == 0)
-    # Two points three apart and a far one: the near neighbour gets nearly all with perplexity 1.
-    near = affinities(np.array([[0.0], [3.0], [100.0], [101.0]]), 1.01)
-    assert near[0, 1] > 10 * near[0, 2]
+    line = np.array([0.0, 1.0, 3.0, 7.0])
+    given = np.zeros((4, 4))  # p(j | i) by a plain bisection over the precision
+    for i in range(4):
+        squares = np.delete((line - line[i]) ** 2, i)
+        low, high = 0.0, 100.0
+        for _ in range(200):
+            weights = np.exp(-(low + high) / 2 * (squares - squares.min()))
+            p = weights / weights.sum()
+            entropy = -(p * np.log(np.maximum(p, 1e-300))).sum()
+            low, high = (
+                ((low + high) / 2, high) if np.exp(entropy) > 2.0 else (low, (low + high) / 2)
+            )
+        given[i, np.arange(4) != i] = p
+    assert affinities(line[:, None], 2.0) == pytest.approx((given + given.T) / 8, abs=1e-4)
 
 
 def test_clusters_stay_together():
