@@ -66,7 +66,7 @@ class Args:
     split: str = "test"
     """train, val, test, heldout (val and test), all; poesia also has templates"""
     decoder: DecoderName | Literal["all"] | None = None
-    """how to solve; greedy and beam if not given, greedy for single equations"""
+    """how to solve; greedy and beam if not given, greedy for a file of equations"""
     json: str = ""
     """file to write the results to"""
     equation: str | None = None
@@ -297,10 +297,10 @@ def results(
             "equation": problem.text, "family": problem.family, "solved": first.solved,
             "root": first.root, "valid_when": first.valid_when,
             "steps": len(first.solution.path) if first.solution else None, "solved_by": solvers,
+            "always_by": [name for name in solvers if outcomes[name].valid_when is None],
         })  # fmt: skip
     return {
-        "run": args.run, "checkpoint_step": run.step,
-        "dataset": source[0], "split": source[1],
+        "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
         "n": len(study.problems), "width": args.width, "budget": study.budget,
         "decoders": {name: study.summary(name) for name in names}, "equations": equations,
         "provenance": provenance(argv, [problem.text for problem in study.problems]),
@@ -371,7 +371,7 @@ def main(args: Args, argv: Sequence[str]) -> int:
     if args.all_roots:
         return find_all_roots(args, argv, run, study, source)
     chosen = "beam" if args.beam else args.decoder
-    default = ["greedy"] if single else ["greedy", "beam"]
+    default = ["greedy", "beam"] if args.equations is None else ["greedy"]  # of a list: to be fast
     names = list(DECODERS) if chosen == "all" else [chosen] if chosen else default
     if not single:  # before it takes its time
         about = f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(problems)} equations"

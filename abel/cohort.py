@@ -372,7 +372,8 @@ def markdown(cohort: Cohort, table: dict[str, Any]) -> str:
             )
         if not entry["summary"]:
             lines.append(f"| {cell} | | failed | | | | |" + " |" * beside)
-    return "\n".join(lines + levels(table) + families(table)) + "\n"
+    kinds = breakdown(table, "by_family", "family") + breakdown(table, "by_type", "type")
+    return "\n".join(lines + levels(table) + conditions(table) + kinds) + "\n"
 
 
 def whole_seeds(entry: dict[str, Any]) -> list[dict[str, Any]]:
@@ -396,23 +397,39 @@ def levels(table: dict[str, Any]) -> list[str]:
     return lines
 
 
-def families(table: dict[str, Any]) -> list[str]:
-    """Solved of each family on the first split, by the first decoder."""
-    rows: dict[str, list[dict[str, list[int]]]] = {}
+def conditions(table: dict[str, Any]) -> list[str]:
+    """Solved with a root that holds without a condition on the letters."""
+    lines = []
     for cell, entry in table["cells"].items():
-        for seed in whole_seeds(entry):
-            (split, scores), *_ = seed["scores"].items()
-            (decoder, score), *_ = scores.items()
-            rows.setdefault(cell, []).append(score.get("by_family", {}))
-    names = sorted({name for seeds in rows.values() for seed in seeds for name in seed})
-    if len(names) < 2:
-        return []
-    lines = ["", f"Solved of each family, {split} {decoder}, per seed:", ""]
-    lines += ["| cell |" + "".join(f" {name} |" for name in names), "|---|" + "---|" * len(names)]
-    for cell, seeds in rows.items():
-        counts = [[seed.get(name, [0, 0]) for seed in seeds] for name in names]
-        told = [", ".join(str(c) for c, _ in row) + f" of {row[0][1]}" for row in counts]
-        lines.append(f"| {cell} | {' | '.join(told)} |")
+        for name in entry["summary"]:
+            split, decoder = name.split()
+            found = [seed["scores"][split][decoder] for seed in whole_seeds(entry)]
+            if all("always" in each for each in found):  # results of earlier versions do not tell
+                told = ", ".join(str(each["always"]) for each in found)
+                lines.append(f"| {cell} | {name} | {told} of {found[0]['n']} |")
+    head = ["", "Solved by a root that needs no condition, per seed:", ""]
+    return [*head, "| cell | split, decoder | solved |", "|---|---|---|", *lines] if lines else []
+
+
+def breakdown(table: dict[str, Any], key: str, kind: str) -> list[str]:
+    """Solved of each family or structural type, a table for every split and decoder."""
+    rows: dict[str, dict[str, list[dict[str, list[int]]]]] = {}
+    for cell, entry in table["cells"].items():
+        for name in entry["summary"]:
+            split, decoder = name.split()
+            scores = [seed["scores"][split][decoder] for seed in whole_seeds(entry)]
+            rows.setdefault(name, {})[cell] = [score.get(key, {}) for score in scores]
+    lines: list[str] = []
+    for name, cells in rows.items():
+        known = sorted({each for seeds in cells.values() for seed in seeds for each in seed})
+        if len(known) < 2:
+            continue
+        lines += ["", f"Solved of each {kind}, {name}, per seed:", ""]
+        lines += [f"| {kind} | {' | '.join(cells)} |", "|---|" + "---|" * len(cells)]
+        for each in known:
+            counts = [[seed.get(each, [0, 0]) for seed in seeds] for seeds in cells.values()]
+            told = [", ".join(str(c) for c, _ in row) + f" of {row[0][1]}" for row in counts]
+            lines.append(f"| {each} | {' | '.join(told)} |")
     return lines
 
 

@@ -221,10 +221,10 @@ class Env:
         actions = self.observation.actions if not self.ended else ()
         if not 0 <= action < len(actions):
             self.explain(action)
-        config, before, chosen = self.config, self.form, actions[action]
+        config, before, chosen = self.config, self.place.form, actions[action]
         before.stamp = self.cache.stamp
         self.place, transform = advance(self.place, chosen, action, self.cache)
-        form = self.form
+        form, key = self.place.form, self.place.key
 
         shaping = config.complexity_coef * (before.complexity - form.complexity)
         reward = shaping - config.step_cost
@@ -247,11 +247,11 @@ class Env:
                 if config.end_on_refuted:
                     reward -= self.shaping
                     terminated = True
-        if self.place.key in self.visited:
+        if key in self.visited:
             reward -= config.revisit_penalty
             terminated = terminated or config.end_on_revisit
         else:
-            self.visited.add(self.place.key)
+            self.visited.add(key)
         self.observation = observation = look(self.place, config, self.cache)
         if not observation.actions:
             terminated = True

@@ -113,6 +113,7 @@ class Study:
         counts = tally(self.families, solved)
         return {
             "solved": counts["overall"][0],
+            "always": sum(o.solved and o.valid_when is None for o in outcomes),
             "accuracy": counts["overall"][0] / count,
             "by_family": counts["by_family"],
             "by_type": tally(self.types, solved)["by_family"],

@@ -254,8 +254,10 @@ def advance(
         if isinstance(transform, Goal):
             goals += (transform,)
     after = Place(form, stack, goals, num_changes)
-    landed = land(after, cache)
-    return landed, transform if landed is after else landed.stack[-1]
+    if not (form.solved_form and goals):
+        return after, transform
+    after = land(after, cache)
+    return after, after.stack[-1]
 
 
 def land(place: Place, cache: TransitionCache) -> Place:

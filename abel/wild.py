@@ -248,28 +248,31 @@ def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
 def rates(results: list[dict]) -> str:
     """Solved of asked, as a Markdown table: all equations, and those that others do not solve.
 
-    `results` are of `evaluate.py --json`. "always" counts a root that holds only under a condition
-    as not found.
+    `results` are of `evaluate.py --json`; several of one split and decoder are seeds and stand side
+    by side. "always" counts a root that holds only under a condition as not found.
     """
     marks = {solver: load_marks(solver) for solver in SOLVERS}
+    seeds: dict[tuple[str, str], list[list[dict]]] = {}
+    for result in results:
+        for decoder in result["decoders"]:
+            seeds.setdefault((result["split"], decoder), []).append(result["equations"])
     rows = [
         "| split | decoder | solved | always | A* fails | SymPy fails | both fail |",
         "|---|---|---|---|---|---|---|",
     ]
-    for result in results:
-        for decoder in result["decoders"]:
-            solved = {row["equation"]: decoder in row["solved_by"] for row in result["equations"]}
-            always = [row["equation"] for row in result["equations"] if row["valid_when"] is None]
-            hard = {
-                solver: [text for text in solved if known.get(text) is False]
-                for solver, known in marks.items()
-            }
-            both = [text for text in hard["astar"] if text in set(hard["sympy"])]
-            cells = [f"{sum(solved.values())} of {len(solved)}",
-                     f"{sum(solved[text] for text in always)} of {len(solved)}"]  # fmt: skip
-            for texts in (*hard.values(), both):
-                cells.append(f"{sum(solved[text] for text in texts)} of {len(texts)}")
-            rows.append(f"| {' | '.join([result['split'], decoder, *cells])} |")
+    for (split, decoder), found in seeds.items():
+        texts = [row["equation"] for row in found[0]]
+        hard = {s: {t for t in texts if known.get(t) is False} for s, known in marks.items()}
+        cells = []
+        for key, some in (
+            ("solved_by", set(texts)), ("always_by", set(texts)), ("solved_by", hard["astar"]),
+            ("solved_by", hard["sympy"]), ("solved_by", hard["astar"] & hard["sympy"]),
+        ):  # fmt: skip
+            counts = [
+                sum(decoder in r[key] for r in seed if r["equation"] in some) for seed in found
+            ]
+            cells.append(f"{', '.join(map(str, counts))} of {len(some)}")
+        rows.append(f"| {split} | {decoder} | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

@@ -104,12 +104,12 @@ def test_rates_on_what_others_do_not_solve(monkeypatch, tmp_path, capsys):
     }
     monkeypatch.setattr(wild, "load_marks", marks.get)
     rows = [
-        {"equation": text, "solved_by": by, "valid_when": when}
-        for text, by, when in (
-            ("p", ["beam"], None),
-            ("q", ["greedy", "beam"], "a > 0"),
-            ("r", [], None),
-            ("s", [], None),
+        {"equation": text, "solved_by": by, "always_by": always}
+        for text, by, always in (
+            ("p", ["beam"], ["beam"]),
+            ("q", ["greedy", "beam"], []),
+            ("r", [], []),
+            ("s", [], []),
         )
     ]
     path = tmp_path / "test.json"
@@ -120,6 +120,8 @@ def test_rates_on_what_others_do_not_solve(monkeypatch, tmp_path, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[2] == "| test | greedy | 1 of 4 | 0 of 4 | 1 of 2 | 1 of 2 | 1 of 1 |"
     assert lines[3] == "| test | beam | 2 of 4 | 1 of 4 | 1 of 2 | 2 of 2 | 1 of 1 |"
+    assert wild.main(["--rates", str(path), str(path)]) == 0  # two seeds
+    assert "| test | greedy | 1, 1 of 4 | 0, 0 of 4 |" in capsys.readouterr().out
 
 
 def test_rates_refuse_other_files(tmp_path, capsys):
