@@ -165,8 +165,8 @@ class Args:
     """share of random actions on the others"""
     epsilon_ladder: float = 3.0
     """spread of these shares e over the environments: from e in the first to e^(1 + this)"""
-    epsilon_start: int = 0
-    """equations to be solved before the shares are spread; until then every environment has e"""
+    epsilon_start: int = 100
+    """equations (or all) to be solved before the shares are spread; until then e everywhere"""
     replay: ReplayName = "shortest"
     """which solutions are cloned: all, the paper's fresh half, or each equation's shortest"""
     replay_coef: float = 1.0
@@ -181,7 +181,7 @@ class Args:
     """rollouts after which fresh replay drops its older half"""
     self_imitation: bool = True
     """draw cloned transitions by max(return - value, 0)^2 instead of evenly"""
-    curriculum: CurriculumName = "inverse"
+    curriculum: CurriculumName = "frontier"
     """how the next equation is drawn"""
     ucb_beta: float = 2.0
     """exploration weight of ucb-lp"""
@@ -246,7 +246,9 @@ GENERAL_ENV = replace(
 )
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
-    "general": {"search_equations": 2, "curriculum": "balanced", "env": GENERAL_ENV},
+    "general": {
+        "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0, "env": GENERAL_ENV,
+    },  # fmt: skip
     "ppo": {**PAPER, "net": replace(PAPER["net"], encoder="mlp")},
     "ppo-tree": PAPER,
     "ppo-tree-rc": {**PAPER, "env": replace(PAPER_ENV, relabel=True)},
@@ -633,7 +635,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 out = evaluate(agent, observations)
             solved_before = [index in replay.solved for index in indices]
             epsilon = np.where(solved_before, args.epsilon_solved, args.epsilon_unsolved)
-            if len(replay.solved) >= args.epsilon_start:
+            if len(replay.solved) >= min(args.epsilon_start, len(problems)):
                 epsilon = epsilon**ladder
             actions[t], log_prob = sample(out, epsilon, rng)
             old_log_probs[t], values[t] = torch.from_numpy(log_prob), out.value()
@@ -802,8 +804,8 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             for wanted, path in ((best, run / "best.pt"), (due, run / "last.pt")):
                 if wanted:
                     save_checkpoint(path, state)
-        if iteration % 20 == 0:
-            gc.collect()
+        if iteration % 20 == 0:  # what is older than that is rarely garbage, and slow to look at
+            gc.collect(2 if iteration % 500 == 0 else 1)
         if stopping:
             progress.say(f"interrupted: saved; continue with --resume {run}")
             break

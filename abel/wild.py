@@ -83,6 +83,7 @@ ZERO_SHOT = {
     "antipalindromic": "A*x^4 + B*x^3 + C*x^2 - B*x + A",
     "two_radicals": "sqrt(x + A) + sqrt(x + B) - C",
     "x_log": "A*x*log(x) + C",
+    "logistic": "A*exp(G)/(B*exp(G) + D) - C",
 }
 NESTED = {
     "cubic_log": "A*log(x)^3 + B*log(x)^2 + C*log(x) + D",
@@ -96,7 +97,7 @@ NESTED = {
     "quad_log_log": "A*log(log(x))^2 + B*log(log(x)) + C",
     "sin_cos_log": "A*sin(log(x)) + B*cos(log(x)) + C",
 }
-# For agents that see eight of the eleven as well: all but every fourth.
+# For agents that see nine of the twelve as well: all but every fourth.
 MORE = {name: text for i, (name, text) in enumerate(ZERO_SHOT.items()) if i % 4}
 PARTS = {"trained": TRAINED, "more": MORE, "zeroshot": ZERO_SHOT, "nested": NESTED}
 CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
