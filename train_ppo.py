@@ -247,8 +247,11 @@ GENERAL_ENV = replace(
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
     "general": {
-        "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0, "env": GENERAL_ENV,
-    },  # fmt: skip
+        "search_equations": 2,
+        "curriculum": "balanced",
+        "epsilon_start": 0,
+        "env": GENERAL_ENV,
+    },
     "ppo": {**PAPER, "net": replace(PAPER["net"], encoder="mlp")},
     "ppo-tree": PAPER,
     "ppo-tree-rc": {**PAPER, "env": replace(PAPER_ENV, relabel=True)},

@@ -11,6 +11,7 @@ of them would change nothing it is illegal: there are no idle steps.
 from __future__ import annotations
 
 from math import comb
+from typing import NamedTuple
 
 from sympy import (
     Add,
@@ -73,8 +74,16 @@ Change = tuple[Expr, Expr, Transform]  # the new sides, and what was pushed
 # ---- let: which sub-expressions, and the equation in u ----
 
 
+class Named(NamedTuple):
+    """An equation written in U, which stands for the kernel."""
+
+    lhs: Expr
+    rhs: Expr
+    kernel: Expr
+
+
 @remember
-def lets(lhs: Expr, rhs: Expr) -> dict[Expr, Change]:
+def lets(lhs: Expr, rhs: Expr) -> dict[Expr, Named]:
     """The sub-expressions that may be named, each with the equation in the new unknown.
 
     What counts is the x-part of a sub-expression: 2*a*log(x) + b stands for log(x). Of several
@@ -92,11 +101,12 @@ def lets(lhs: Expr, rhs: Expr) -> dict[Expr, Change]:
             chosen[kernel] = term
     found, size = {}, num_nodes(lhs) + num_nodes(rhs)
     for kernel, term in chosen.items():
-        written = [in_terms_of(side, kernel) for side in (lhs, rhs)]
-        if None in written or sum(occurrences(side, U) for side in written) < 2:
+        right = in_terms_of(rhs, kernel)  # mostly the smaller side: a misfit shows sooner
+        left = None if right is None else in_terms_of(lhs, kernel)
+        if left is None or occurrences(left, U) + occurrences(right, U) < 2:
             continue
-        if not is_reciprocal(kernel) or sum(map(num_nodes, written)) < size:
-            found[term] = (*(replace(side, {U: X}) for side in written), Goal(kernel, HOLE))
+        if not is_reciprocal(kernel) or num_nodes(left) + num_nodes(right) < size:
+            found[term] = Named(left, right, kernel)
     return found
 
 
@@ -142,7 +152,7 @@ def part_by_part(expr: Expr, kernel: Expr) -> Expr | None:
     product that is the kernel can.
     """
     fitting, others = [], []
-    for arg in expr.args:
+    for arg in sorted(expr.args, key=num_nodes):  # a misfit is mostly small: x itself
         written = in_terms_of(arg, kernel)
         if written is not None:
             fitting.append(written)
@@ -228,6 +238,7 @@ def ratio(expr: Expr, of: Expr) -> Expr | None:
     return alpha if same else None
 
 
+@remember
 def by_function(expr: Expr) -> dict[Expr, Expr]:
     """The x-free factor of every function of x in a sum."""
     found: dict[Expr, Expr] = {}
@@ -502,12 +513,18 @@ def gather(side: Expr) -> Expr:
 def change(op: str, lhs: Expr, rhs: Expr, term: Expr | None) -> Change | None:
     """The sides after a substitution and what it pushes; None where it does not apply."""
     if op == "let":
-        return lets(lhs, rhs).get(term)
+        named = lets(lhs, rhs).get(term)
+        if named is None:
+            return None
+        left, right = (replace(side, {U: X}) for side in named[:2])
+        return left, right, Goal(named.kernel, HOLE)
     return {"shift": shift_roots, "vieta": vieta, "tan-half": tan_half}[op](lhs, rhs)
 
 
 def can_change(op: str, lhs: Expr, rhs: Expr, term: Expr | None) -> bool:
-    """Whether `change` gives anything; where the coefficients tell, it is not worked out."""
+    """Whether `change` gives anything; where that shows before, it is not worked out."""
+    if op == "let":
+        return term in lets(lhs, rhs)
     if op == "shift":
         return shiftable(lhs, rhs) is not None
     if op == "vieta":

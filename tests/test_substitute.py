@@ -10,17 +10,22 @@ from abel.equation import X, split_factor, split_summand
 from abel.parse import parse_expression
 from abel.rewrite import replace
 from abel.search import greedy
-from abel.substitute import gather, lambert, lets, shift_roots, tan_half, vieta
+from abel.substitute import change, gather, lambert, lets, shift_roots, tan_half, vieta
 
 GENERAL = EnvConfig(substitutions="general", max_steps=30)
+
+
+def named(equation):
+    """The equations in new unknowns, by the term that was named."""
+    lhs, rhs = equation.lhs, equation.rhs
+    return {term: change("let", lhs, rhs, term) for term in lets(lhs, rhs)}
 
 
 def kernels(text):
     """What may be named in an equation, and the equation in the new unknown."""
     equation = parse(text)
     return {
-        sstr(goal.lhs): f"{sstr(lhs)} = {sstr(rhs)}"
-        for lhs, rhs, goal in lets(equation.lhs, equation.rhs).values()
+        sstr(goal.lhs): f"{sstr(lhs)} = {sstr(rhs)}" for lhs, rhs, goal in named(equation).values()
     }
 
 
@@ -89,7 +94,7 @@ def test_of_sub_expressions_with_the_same_part_of_x_one_is_offered():
 )
 def test_an_equation_in_u_is_the_equation_when_u_is_put_back(text):
     equation = parse(text)
-    found = lets(equation.lhs, equation.rhs)
+    found = named(equation)
     assert found
     for lhs, _, goal in found.values():
         back = replace(lhs, {X: goal.lhs})
