@@ -1,12 +1,17 @@
-"""The README tells the truth: its files exist, its dataset table follows from the results."""
+"""The README tells the truth: its files exist, its commands run, its tables are the results'."""
 
+import importlib
 import json
 import pkgutil
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+import tyro
 
+import evaluate
+import train_ppo
 from abel import load_dataset
 from abel.cohort import markdown, read_cohort
 from abel.wild import rates
@@ -40,6 +45,47 @@ def test_dataset_counts_are_those_of_the_files(row):
         if "poesia" in row[0] and split == "heldout":
             counts.append(len(load_dataset(names[0], "templates")))
         assert numbers == (counts[:1] if "each" in row[column] else counts)
+
+
+# ---- Commands and examples ----
+
+SHOWN = re.findall(r"^```\n\$ python evaluate\.py ([^\n]*)\n(.*?)^```", README, flags=re.S | re.M)
+
+
+@pytest.mark.parametrize("flags, shown", SHOWN, ids=[flags for flags, _ in SHOWN])
+def test_what_is_shown_is_what_the_agent_prints(flags, shown, capsys):
+    assert evaluate.run(shlex.split(flags)) == 0
+    assert capsys.readouterr().out == shown
+
+
+def test_the_traces_shown_are_two():
+    assert len(SHOWN) == 2
+
+
+def test_the_example_in_python_prints_what_it_says(capsys):
+    example = README.split("## Use\n\n```python\n")[1].split("```")[0]
+    exec(compile(example, "README.md", "exec"), {})
+    actions, solved, *steps, root = capsys.readouterr().out.splitlines()
+    assert "sub b" in actions and solved == "True -b/a"
+    assert len(steps) == 3 and root == "x = -b/a   (proved)"
+
+
+COMMANDS = re.findall(r"python ((?:train_ppo|evaluate|-m abel)[^`#|\n]*)", EVERY_PAGE)
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS)))
+def test_commands_know_their_flags(command):
+    said = re.sub(r"[\[\]]", "", command).replace("runs/<run>", "runs/reference")
+    words = shlex.split(said.split('"; source')[0])
+    if words[0] == "-m":
+        importlib.import_module(words[1])
+    elif words[1:] == ["--help"]:
+        with pytest.raises(SystemExit):
+            train_ppo.parse_args(words[1:])
+    elif words[0] == "train_ppo.py":
+        train_ppo.parse_args(words[1:])
+    else:
+        evaluate.check(tyro.cli(evaluate.Args, args=words[1:]))
 
 
 @pytest.mark.slow
