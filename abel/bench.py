@@ -253,12 +253,13 @@ def memory_mb() -> float:
 def bench_soak(args: argparse.Namespace) -> None:
     """Random play for long: nothing may raise, hang, fail or grow.
 
-    Memory is noted at every tenth of the way. Caches fill at first; flat means that the second half
-    adds next to nothing.
+    Every round of new steps is played `--again` times more, from the cache, where a trained agent
+    mostly is. Memory is noted at every tenth of the way. Caches fill at first; flat means that the
+    second half adds next to nothing.
     """
     equations = [problem.equation for problem in load_dataset(args.dataset, "train")]
     env = Env(equations, EnvConfig(max_steps=MAX_STEPS))
-    env.reset(seed=0)
+    _, info = env.reset(seed=0)
     rng, times, origin = random.Random(0), Durations(), provenance(sys.argv[1:], [])
     memory: dict[int, int] = {}  # megabytes by steps done
     marks = [-(-args.soak_steps * tenth // 10) for tenth in range(1, 11)]
@@ -266,19 +267,23 @@ def bench_soak(args: argparse.Namespace) -> None:
     gc.disable()
     for mark in marks:
         while steps < mark:
-            count = min(20_000, mark - steps)
-            times.add(time_ours(env, rng, count, []))
-            steps += count
-            gc.collect()
+            log: list[tuple] = []
+            times.add(time_ours(env, rng, -(-min(20_000, mark - steps) // (1 + args.again)), log))
+            for _ in range(args.again):
+                times.add([time_warm(env, info["index"], log) / len(log)] * len(log))
+            _, info = env.reset()
+            steps += len(log) * (1 + args.again)
+            gc.collect(2 if steps >= mark else 1)  # as in training, where a full one is rare
             memory[mark] = round(memory_mb())
             results = {
                 **origin,
-                "dataset": args.dataset, "steps": steps, "seconds": round(times.total, 1),
+                "dataset": args.dataset, "again": args.again,
+                "steps": steps, "seconds": round(times.total, 1),
                 "ms": times.percentiles(), "failed_actions": env.cache.failures,
                 "memory_mb": memory, "forms": len(env.cache.forms),
                 "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
             }  # fmt: skip
-            if steps == args.soak_steps:
+            if steps >= args.soak_steps:
                 results["second_half_growth_mb"] = memory[marks[-1]] - memory[marks[4]]
             if args.json:  # after every round, so that a run cut short leaves its figures
                 write_json(Path(args.json), results)
@@ -361,13 +366,14 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("--train-steps", type=int, default=100_000, help="steps of the training")
     parser.add_argument("--soak-steps", type=int, default=1_000_000, help="steps of the soak")
+    parser.add_argument("--again", type=int, default=0, help="times the soak repeats each round")
     parser.add_argument("--turns", type=int, default=4, help="times the two alternate a seed")
     parser.add_argument("--json", help="file for the results")
     args = parser.parse_args(argv)
     if min(args.seeds, args.steps, args.plain_steps, args.turns, args.train_steps) < 1:
         parser.error("--seeds, --steps, --plain-steps, --train-steps and --turns must be positive")
-    if args.soak_steps < 10:
-        parser.error("--soak-steps must be at least 10")
+    if args.soak_steps < 10 or args.again < 0:
+        parser.error("--soak-steps must be at least 10, --again at least 0")
     try:
         {"env": bench_env, "train": bench_train, "soak": bench_soak}[args.what](args)
     except (DatasetError, RunError) as error:

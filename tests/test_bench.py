@@ -21,19 +21,23 @@ def test_percentiles_in_buckets_are_within_two_percent():
     assert bucketed.total == pytest.approx(sum(exact)) and len(bucketed.counts) < 2000
 
 
+def soak(tmp_path, *flags):
+    out = tmp_path / "out.json"
+    assert bench.main(["soak", "--dataset", "abel_level1", *flags, "--json", str(out)]) == 0
+    return json.loads(out.read_text())
+
+
 def test_a_soak_reports_memory_at_every_tenth_and_the_growth_of_the_second_half(tmp_path, capsys):
-    flags = [
-        "--dataset",
-        "abel_level1",
-        "--soak-steps",
-        "205",
-        "--json",
-        str(tmp_path / "out.json"),
-    ]
-    assert bench.main(["soak", *flags]) == 0
-    found = json.loads((tmp_path / "out.json").read_text())
+    found = soak(tmp_path, "--soak-steps", "205")
     marks = [int(mark) for mark in found["memory_mb"]]
     assert marks == [21, 41, 62, 82, 103, 123, 144, 164, 185, 205] and found["steps"] == 205
     memory = list(found["memory_mb"].values())
     assert found["second_half_growth_mb"] == memory[9] - memory[4] and min(memory) > 10
     assert found["failed_actions"] == 0 and "second half added" in capsys.readouterr().out
+
+
+def test_a_soak_that_repeats_itself_meets_fewer_forms(tmp_path):
+    once = soak(tmp_path, "--soak-steps", "2000")
+    again = soak(tmp_path, "--soak-steps", "2000", "--again", "9")
+    assert again["steps"] == once["steps"] == 2000 and again["failed_actions"] == 0
+    assert 10 < again["forms"] < once["forms"] / 2
