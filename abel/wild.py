@@ -44,8 +44,8 @@ from abel.search import search
 from abel.substitute import exact_coefficients, lets
 from abel.templates import LETTERS, signed_number
 
-# A to F are coefficients, K a factor of x, G and H x or a linear form, P and Q numbers
-# without a common factor.
+# A to F are coefficients, L to N numbers, K a factor of x, G and H x or a linear form, P and Q
+# numbers without a common factor.
 TRAINED = {
     **dict.fromkeys(FAMILIES, ""),  # the paper's, as `abel.generate` draws them
     "quad_exp": "A*exp(2*(G)) + B*exp(G) + C",
@@ -62,6 +62,7 @@ TRAINED = {
     "x_exp": "A*x*exp(K*x) + C",
     "linear_exp": "A*x + B*exp(K*x) + C",
     "two_bases": "A*(P^2)^x + B*(P*Q)^x + C*(Q^2)^x",
+    "two_bases_numeric": "L*(P^2)^x + M*(P*Q)^x + N*(Q^2)^x",
     "palindromic": "A*x^4 + B*x^3 + C*x^2 + B*x + A",
     "radical": "sqrt(A*x + B) - C*x - D",
     # Parts of the ones above that occur in no other: the levels have no x in a denominator and no
@@ -135,7 +136,10 @@ def draw(template: str, rng: random.Random) -> str:
     def fill(match: re.Match[str]) -> str:
         name = match[0]
         if name not in filled:
-            filled[name] = inner(name == "G") if name in "GH" else coefficient()
+            if name in "LMN":
+                filled[name] = f"({signed_number(rng) if rng.random() < 0.5 else 1})"
+            else:
+                filled[name] = inner(name == "G") if name in "GH" else coefficient()
         return filled[name]
 
     text = re.sub("[A-Z]", fill, template)
