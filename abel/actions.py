@@ -63,6 +63,7 @@ from abel.substitute import can_change, gather, lambert
 
 MAX_NODES = 150
 MAX_BITS = 256
+SMALLEST = 1e-300  # the reciprocal of anything smaller may have no size
 
 
 class Multiplier(NamedTuple):
@@ -93,7 +94,7 @@ def facts(term: Expr) -> Facts:
     # 1 changes nothing, -1 is an operation of its own.
     if not (is_zero(term) or integer_bits(term) > MAX_BITS or term is ONE or term is MINUS_ONE):
         times = Multiplier(at, tuple(map(abs, at)), swelling(term), has_denominator(term))
-        if all(at):
+        if all(abs(v) > SMALLEST for v in at):
             inverse = tuple(1 / v for v in at)
             over = Multiplier(inverse, tuple(map(abs, inverse)), swelling(term), has_x(term))
     actions = {name: Action(name, term) for name in TERM_OPERATIONS}

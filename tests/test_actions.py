@@ -12,6 +12,7 @@ from abel.actions import (
     Action,
     apply,
     describe,
+    facts,
     is_solvable,
     legal_actions,
     terms_of,
@@ -270,3 +271,11 @@ def test_a_step_that_loses_every_root_is_illegal(text, op, legal):
     env = Env([text])
     env.reset(options={"index": 0})
     assert (op in {action.op for action in env.actions}) is legal
+
+
+@pytest.mark.parametrize("n", [2141, 2150, 2240])
+def test_a_term_too_small_to_divide_by_is_no_divisor(n):
+    """abs(1/v) of complex numbers raises where the size is past the largest float."""
+    about = facts(x**n)
+    assert about.over is None and about.times is not None
+    assert facts(x**1000).over is not None
