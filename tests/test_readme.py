@@ -163,6 +163,15 @@ def test_what_is_told_of_other_equations_is_in_the_results_files(name, greedy, b
         assert re.search(rf"\b{greedy} greedy, {beam} with the\s+beam", README)
 
 
+@pytest.mark.parametrize(
+    "name, solved, n", [("poesia", 2382, 2382), ("poesia_numeric", 2390, 2393)]
+)
+def test_what_is_told_of_draws_is_in_the_results_files(name, solved, n):
+    data = json.loads((ROOT / f"runs/results/reference/{name}-draws.json").read_text("utf-8"))
+    assert (data["decoders"]["greedy"]["solved"], data["n"]) == (solved, n)
+    assert re.search(rf"`{name}`\s+{solved} of {n}\b", ON_RUNS)
+
+
 def test_the_table_of_variants_is_that_of_the_results_file():
     table = ON_RUNS.split("<!-- variants -->\n")[1].split("<!-- end -->")[0]
     told = [row.split("|")[2:-1] for row in table.splitlines()]
