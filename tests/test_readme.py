@@ -74,7 +74,7 @@ COMMANDS = re.findall(r"python ((?:train_ppo|evaluate|-m abel)[^`#|\n]*)", EVERY
 
 
 @pytest.mark.parametrize("command", sorted(set(COMMANDS)))
-def test_commands_know_their_flags(command):
+def test_commands_exist_and_the_scripts_know_their_flags(command):
     said = re.sub(r"[\[\]]", "", command).replace("runs/<run>", "runs/reference")
     words = shlex.split(said.split('"; source')[0])
     if words[0] == "-m":
