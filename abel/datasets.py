@@ -198,7 +198,9 @@ def main(argv: list[str] | None = None) -> int:
         "--check", action="store_true", help="regenerate and compare with the files in --out"
     )
     parser.add_argument(
-        "--templates", metavar="FILE", help="draw from a template file in ConPoLe's format"
+        "--templates",
+        metavar="FILE",
+        help="draw from a template file in ConPoLe's format; poesia or poesia_numeric: from ours",
     )
     parser.add_argument("--count", type=int, default=200, help="equations to draw from --templates")
     parser.add_argument(
@@ -218,7 +220,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     # Not above: both need `Problem`, and loading a set needs neither.
     from abel.ceilings import statistics
-    from abel.generate import draw_file
+    from abel.draws import draw_file
 
     try:
         if args.name not in (None, "all", *NAMES):

@@ -556,33 +556,3 @@ def compare(files: dict[str, str], folder: Path) -> list[str]:
             line = next((n for n, (a, b) in enumerate(pairs, 1) if a != b), "last")
             found.append(f"{path} differs from line {line} on")
     return found
-
-
-def draw_file(path: str, count: int, seed: int) -> str:
-    """A dataset drawn from a template file in ConPoLe's format."""
-    lines = templates.read_conpole(path)
-    if not lines:
-        raise DatasetError(f"'{path}' has no templates")
-    problems: list[Problem] = []
-    rejected = 0
-    for text in islice(templates.draw_conpole(lines, random.Random(seed)), 100 * count):
-        problem = Problem(text, "conpole")
-        try:
-            solvable = construct_root(problem.equation) is not None
-        except ParseError as error:
-            if "x" in text and "cancels" not in error.reason:
-                raise DatasetError(f"'{path}': {error}") from None
-            solvable = False
-        if solvable:
-            problems.append(problem)
-            if len(problems) == count:
-                break
-        else:
-            rejected += 1
-    else:
-        raise DatasetError(f"'{path}': fewer than {count} of {100 * count} draws have a solution")
-    note = (
-        f"drawn from a template file of {len(lines)} lines;"
-        f" {rejected} draws without a solution left out"
-    )
-    return render("conpole", seed, problems, [note])

@@ -1,6 +1,7 @@
 """SymPy's `solve` and `solveset` as yardsticks, in a child process that can be ended.
 
 The roots of `solve` are proved by us; a set from `solveset` comes as numbers at sample points.
+Limits are seconds of the child's CPU, so that what else the machine does decides nothing.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -32,6 +34,7 @@ REACH = {0: 0, 1: 16, 2: 5}  # how far from 0 a family's integers are taken, by 
 NEAR = 2  # integers so close to 0 must lie within the reach of another way to write the family
 POINT_STRIDE = 3  # every third sample point
 DIGITS = 50
+PATIENCE = 20  # times the limit by the clock: a child that gets so little of a core is ended too
 
 
 class Answer(NamedTuple):
@@ -40,7 +43,7 @@ class Answer(NamedTuple):
     root: str | None
     valid_when: str | None
     reason: str  # empty where there is a root
-    seconds: float  # that `solve` took, without our proof
+    seconds: float  # of CPU that `solve` took, without our proof
 
     @property
     def past_limit(self) -> bool:
@@ -50,13 +53,13 @@ class Answer(NamedTuple):
 def ask(text: str) -> Answer:
     """SymPy's first root that we can prove; it can take forever, so ask through `Oracle`."""
     equation = parse(text)
-    begun = time.perf_counter()
+    begun = time.process_time()
     try:
         roots = sympy.solve(equation.lhs - equation.rhs, X)
     except Exception as error:  # SymPy raises anything; whatever it is, there is no root
         reason = f"raised {type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
-        return Answer(None, None, reason[:200], time.perf_counter() - begun)
-    seconds = time.perf_counter() - begun
+        return Answer(None, None, reason[:200], time.process_time() - begun)
+    seconds = time.process_time() - begun
     found = []
     for root in roots:
         if not isinstance(root, sympy.Expr) or has_x(root):
@@ -107,13 +110,13 @@ def ask_set(text: str) -> SetAnswer:
     to whoever compares.
     """
     equation = parse(text)
-    begun = time.perf_counter()
+    begun = time.process_time()
     try:
         found = sympy.solveset(equation.lhs - equation.rhs, X, S.Complexes)
         parts = explicit(found)
     except Exception as error:  # SymPy raises anything; whatever it is, there is no set
-        return SetAnswer(None, None, f"raised {type(error).__name__}", time.perf_counter() - begun)
-    seconds = time.perf_counter() - begun
+        return SetAnswer(None, None, f"raised {type(error).__name__}", time.process_time() - begun)
+    seconds = time.process_time() - begun
     if parts is None:
         return SetAnswer(None, None, f"no explicit set: {found}"[:200], seconds)
     symbols = equation.coefficients
@@ -165,7 +168,7 @@ def numbers(parts: list, symbols: tuple[Symbol, ...], point: tuple[float, ...]) 
 
 
 class Oracle:
-    """Asks a child process, and ends it when an answer takes more than `limit` seconds."""
+    """Asks a child process, which ends when an answer takes more than `limit` seconds of CPU."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
@@ -192,21 +195,27 @@ class Oracle:
         assert answers is not None  # a pipe, as asked for
         if fresh:
             answers.readline()  # its start is not the equation's time
+        late = False
         try:
-            print(json.dumps([question, text]), file=self.child.stdin, flush=True)
-            if select.select([answers], [], [], self.limit)[0]:
-                return json.loads(answers.readline())
-            reason = f"no answer in {self.limit:g} s"
-        except (OSError, ValueError):  # broken pipe, or an empty line
-            reason = "the process died"
-        self.close()
+            print(json.dumps([question, text, self.limit]), file=self.child.stdin, flush=True)
+            late = not select.select([answers], [], [], PATIENCE * self.limit)[0]
+            if not late and (line := answers.readline()):
+                return json.loads(line)
+        except (OSError, ValueError):  # broken pipe, or no answer of ours
+            pass
+        late = self.close() == -signal.SIGPROF or late
+        reason = f"no answer in {self.limit:g} s" if late else "the process died"
         return [None, None, reason, self.limit]
 
-    def close(self) -> None:
-        if self.child is not None:
-            self.child.kill()
-            self.child.communicate()
-            self.child = None
+    def close(self) -> int | None:
+        """End the child; what it ended with, if there was one."""
+        if self.child is None:
+            return None
+        self.child.kill()  # or it has ended before
+        self.child.communicate()
+        code = self.child.returncode
+        self.child = None
+        return code
 
     def __enter__(self) -> Oracle:
         return self
@@ -233,8 +242,12 @@ def serve() -> None:
     threading.Thread(target=read, daemon=True).start()
     print("ready", flush=True)
     while True:
-        question, text = json.loads(lines.get())
-        print(json.dumps(QUESTIONS[question](text)), flush=True)
+        question, text, limit = json.loads(lines.get())
+        # What is sent past the limit ends the process, in the midst of whatever it computes.
+        signal.setitimer(signal.ITIMER_PROF, limit)
+        answer = QUESTIONS[question](text)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

@@ -504,3 +504,12 @@ def test_the_schoolbook_knows_its_answers():
     assert len(problems) == len(answers) == 100
     for problem, answer in zip(problems, answers):
         assert verify_root(problem.equation, answer), f"{problem.text}: {answer}"
+
+
+@pytest.mark.parametrize("name", ["poesia", "poesia_numeric"])
+def test_draws_of_our_own_templates_are_not_in_training_and_come_once(tmp_path, name):
+    out = tmp_path / "drawn.txt"
+    assert datasets.main(["--templates", name, "--count", "80", "--out", str(out)]) == 0
+    texts = [problem.text for problem in load_dataset(out, "all")]
+    assert len(set(texts)) == 80
+    assert not set(texts) & {problem.text for problem in load_dataset(name, "train")}

@@ -1,6 +1,8 @@
 """SymPy's `solve` behind a limit, its roots proved by us."""
 
 import json
+import signal
+from threading import Timer
 
 import pytest
 
@@ -46,6 +48,18 @@ def test_a_question_past_the_limit_is_ended_and_the_next_one_is_answered():
     assert child.poll() is not None  # nothing is left running
 
 
+@pytest.mark.slow
+def test_the_limit_is_of_cpu_and_a_child_that_dies_otherwise_is_told_apart():
+    """A child that is stopped for longer than its limit still answers; a killed one has died."""
+    with Oracle(limit=2.0) as oracle:
+        assert oracle("x + a = 0").root == "-a"
+        oracle.child.send_signal(signal.SIGSTOP)
+        Timer(3.0, oracle.child.send_signal, [signal.SIGCONT]).start()
+        assert oracle("x + b = 0").root == "-b"
+        Timer(0.2, oracle.child.kill).start()
+        assert oracle(HARD).reason == "the process died"
+
+
 def test_a_set_of_roots_comes_as_numbers():
     """x^2 = a at the first sample point, from any of both processes' points."""
     answer = ask_set("x^2 = a")
@@ -78,6 +92,6 @@ def test_a_solve_under_way_ends_with_the_one_who_asked():
     """A killed asker closes its end of the pipe; no `solve` goes on for ever after that."""
     oracle = Oracle(limit=60.0)
     oracle("x + a = 0")
-    print(json.dumps(["solve", HARD]), file=oracle.child.stdin, flush=True)
+    print(json.dumps(["solve", HARD, 60.0]), file=oracle.child.stdin, flush=True)
     oracle.child.stdin.close()
     assert oracle.child.wait(timeout=20) == 0
