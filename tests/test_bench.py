@@ -36,6 +36,7 @@ def test_a_soak_reports_memory_at_every_tenth_and_the_growth_of_the_second_half(
     assert found["failed_actions"] == 0 and "second half added" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_soak_that_repeats_itself_meets_fewer_forms(tmp_path):
     once = soak(tmp_path, "--soak-steps", "300")
     again = soak(tmp_path, "--soak-steps", "300", "--again", "9")

@@ -191,6 +191,7 @@ def test_looking_ahead_finds_a_beginning_that_the_policy_lacks():
     assert found.transitions > alone.transitions
 
 
+@pytest.mark.slow
 def test_looking_ahead_goes_on_from_what_is_valued_and_small(monkeypatch):
     """Of places valued alike, the smaller one comes first: its reward has been earned already."""
     equations, config, cache = setup(["a*x + b"], max_steps=3, terms="blocks")
@@ -208,6 +209,7 @@ def test_looking_ahead_goes_on_from_what_is_valued_and_small(monkeypatch):
     assert followed[1] == "a*x = -b" and len(followed[0]) <= len("a*x + b = 0")
 
 
+@pytest.mark.slow
 def test_a_swept_cache_does_not_stop_a_look_ahead():
     equations, config, _ = setup(["a*x + b", "c*x + d"], max_steps=4, cache_size=2)
     cache = config.new_cache()
