@@ -14,7 +14,6 @@ checkpoint that is best on the 30 %, and what is reported here is the 70 % (`--s
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -150,7 +149,6 @@ def write_bundle(run: Run, out: Path) -> None:
         trained, origin = (json.loads((run.folder / f"{n}.json").read_text())
                            for n in ("args", "provenance"))  # fmt: skip
         trained["out"] = "runs"  # where it was trained is nobody's business
-        origin["command"] = re.sub(r" --out \S+", "", origin["command"])
     out.mkdir(parents=True, exist_ok=True)
     state = {"format": FORMAT, "args": trained, "agent": run.agent.state_dict(), "step": run.step}
     save_checkpoint(out / "best.pt", state)

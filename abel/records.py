@@ -10,6 +10,7 @@ import io
 import json
 import os
 import platform
+import re
 import shlex
 import socket
 import subprocess
@@ -59,8 +60,9 @@ def provenance(argv: Sequence[str], equations: Sequence[str]) -> dict[str, Any]:
 
     script = Path(sys.argv[0])
     called = f"-m abel.{script.stem}" if script.parent.name == "abel" else script.name
+    told = " ".join(["python", called, *argv])
     return {
-        "command": " ".join(["python", called, *argv]),
+        "command": re.sub(r" --out[ =]\S+", "", told),  # where it was made is nobody's business
         "commit": git("rev-parse", "HEAD"),
         # Results that are being written do not change what is run.
         "dirty": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!runs")),

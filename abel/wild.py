@@ -39,6 +39,7 @@ from abel.generate import (
 from abel.numeric import is_zero
 from abel.oracle import Oracle
 from abel.parse import parse
+from abel.records import provenance, write_json
 from abel.rewrite import difference, has_exponential, negate, power
 from abel.search import search
 from abel.substitute import exact_coefficients, lets
@@ -250,35 +251,48 @@ def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
             print(int(solved), problem.text, sep="\t", file=file, flush=True)
 
 
-def rates(results: list[dict]) -> str:
-    """Solved of asked, as a Markdown table: all equations, and those that others do not solve.
+def rates(results: list[dict]) -> list[dict]:
+    """Solved of asked: of all equations, and of those that others do not solve.
 
-    `results` are of `evaluate.py --json`; several of one split and decoder are seeds and stand side
-    by side. "always" counts a root that holds only under a condition as not found.
+    `results` are of `evaluate.py --json`; several of one split and decoder are seeds, and their
+    counts stand side by side. "always" counts a root that holds only under a condition as not
+    found.
     """
     marks = {solver: load_marks(solver) for solver in SOLVERS}
     seeds: dict[tuple[str, str], list[list[dict]]] = {}
     for result in results:
         for decoder in result["decoders"]:
             seeds.setdefault((result["split"], decoder), []).append(result["equations"])
-    rows = [
-        "| split | decoder | solved | always | A* fails | SymPy fails | both fail |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for (split, decoder), found in seeds.items():
         texts = [row["equation"] for row in found[0]]
         hard = {s: {t for t in texts if known.get(t) is False} for s, known in marks.items()}
-        cells = []
-        for key, some in (
-            ("solved_by", set(texts)), ("always_by", set(texts)), ("solved_by", hard["astar"]),
-            ("solved_by", hard["sympy"]), ("solved_by", hard["astar"] & hard["sympy"]),
+        row: dict = {"split": split, "decoder": decoder}
+        for column, key, some in (
+            ("solved", "solved_by", set(texts)), ("always", "always_by", set(texts)),
+            ("A* fails", "solved_by", hard["astar"]), ("SymPy fails", "solved_by", hard["sympy"]),
+            ("both fail", "solved_by", hard["astar"] & hard["sympy"]),
         ):  # fmt: skip
             counts = [
                 sum(decoder in r[key] for r in seed if r["equation"] in some) for seed in found
             ]
-            cells.append(f"{', '.join(map(str, counts))} of {len(some)}")
-        rows.append(f"| {split} | {decoder} | {' | '.join(cells)} |")
-    return "\n".join(rows)
+            row[column] = {"n": len(some), "seeds": counts}
+        rows.append(row)
+    return rows
+
+
+def rates_table(rows: list[dict]) -> str:
+    """The same in Markdown."""
+    lines = [" | ".join(rows[0]), "|".join(["---"] * len(rows[0]))]
+    for row in rows:
+        counts = [
+            f"{', '.join(map(str, cell['seeds']))} of {cell['n']}"
+            if isinstance(cell, dict)
+            else cell
+            for cell in row.values()
+        ]
+        lines.append(" | ".join(counts))
+    return "\n".join(f"|{line}|" if "---" in line else f"| {line} |" for line in lines)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -288,12 +302,19 @@ def main(argv: list[str] | None = None) -> int:
     job.add_argument("--mark", choices=SOLVERS)
     job.add_argument("--rates", nargs="+", type=Path, metavar="RESULTS", help=rates.__doc__)
     parser.add_argument("--split", choices=splits, default="test", help="to mark")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rates there, too")
     args = parser.parse_args(argv)
     if args.mark:
         mark(args.mark, load_dataset(WILD, args.split))
         return 0
     try:
-        print(rates([json.loads(path.read_text(encoding="utf-8")) for path in args.rates]))
+        results = [json.loads(path.read_text(encoding="utf-8")) for path in args.rates]
+        rows = rates(results)
+        print(rates_table(rows))
+        if args.json:
+            agents = [{"run": r["run"], "checkpoint_step": r["checkpoint_step"]} for r in results]
+            told = sys.argv[1:] if argv is None else argv
+            write_json(args.json, {"rows": rows, "agents": agents, **provenance(told, [])})
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(f"abel.wild: not results of evaluate.py --json: {error}", file=sys.stderr)
         return 2

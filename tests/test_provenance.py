@@ -21,6 +21,8 @@ from abel.records import provenance
 def test_the_command_can_be_repeated(script, command, monkeypatch):
     monkeypatch.setattr(sys, "argv", [script])
     assert provenance(["env", "--steps", "5"], [])["command"] == command
+    assert provenance(["env", "--out", "/my/home", "--steps", "5"], [])["command"] == command
+    assert provenance(["env", "--steps", "5", "--out=/my/home"], [])["command"] == command
 
 
 def test_the_data_is_named_by_its_hash():

@@ -14,7 +14,7 @@ import evaluate
 import train_ppo
 from abel import load_dataset
 from abel.cohort import markdown, read_cohort
-from abel.wild import rates
+from abel.wild import rates, rates_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / folder / "README.md" for folder in (".", "runs", "datasets")]
@@ -185,4 +185,5 @@ def test_the_rates_on_open_wild_are_those_of_the_results_files():
     told = ON_RUNS.split("<!-- rates -->\n")[1].split("\n<!-- end -->")[0]
     paths = [f"open_wild-{split}.json" for split in ("test", "zeroshot", "nested")]
     folder = ROOT / "runs/results/reference"
-    assert rates([json.loads((folder / p).read_text(encoding="utf-8")) for p in paths]) == told
+    results = [json.loads((folder / p).read_text(encoding="utf-8")) for p in paths]
+    assert rates_table(rates(results)) == told

@@ -114,14 +114,21 @@ def test_rates_on_what_others_do_not_solve(monkeypatch, tmp_path, capsys):
     ]
     path = tmp_path / "test.json"
     path.write_text(
-        json.dumps({"split": "test", "decoders": {"greedy": {}, "beam": {}}, "equations": rows})
-    )
+        json.dumps({
+            "run": "runs/some", "checkpoint_step": 7, "split": "test",
+            "decoders": {"greedy": {}, "beam": {}}, "equations": rows,
+        })
+    )  # fmt: skip
     assert wild.main(["--rates", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[2] == "| test | greedy | 1 of 4 | 0 of 4 | 1 of 2 | 1 of 2 | 1 of 1 |"
     assert lines[3] == "| test | beam | 2 of 4 | 1 of 4 | 1 of 2 | 2 of 2 | 1 of 1 |"
-    assert wild.main(["--rates", str(path), str(path)]) == 0  # two seeds
+    out = tmp_path / "rates.json"
+    assert wild.main(["--rates", str(path), str(path), "--json", str(out)]) == 0  # two seeds
     assert "| test | greedy | 1, 1 of 4 | 0, 0 of 4 |" in capsys.readouterr().out
+    found = json.loads(out.read_text())
+    assert found["rows"][1]["SymPy fails"] == {"n": 2, "seeds": [2, 2]}
+    assert found["agents"] == 2 * [{"run": "runs/some", "checkpoint_step": 7}]
 
 
 def test_rates_refuse_other_files(tmp_path, capsys):
