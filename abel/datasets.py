@@ -32,8 +32,9 @@ LEVELS = ("abel_level1", "abel_level2", "abel_level3", "abel_level4")
 FAMILIES = ("quadratic", "cubic", "quartic", "exponential")
 POESIA = ("poesia", "poesia_numeric")
 MIXED = ("small", "large", "open_small", "open_large", "cov_large")
-WILD, WILD_MORE = "open_wild", "open_wild_more"  # `abel.wild`: no sets of the paper
-NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD, WILD_MORE)
+WILD = "open_wild"  # `abel.wild`: no set of the paper, nor are the two that go with it
+WILD_EXTRAS = ("open_wild_more", "open_wild_plain")
+NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD, *WILD_EXTRAS)
 EXTRA_SPLITS = {**dict.fromkeys(POESIA, ("templates",)), WILD: ("zeroshot", "nested")}
 
 

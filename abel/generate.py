@@ -43,7 +43,7 @@ from sympy import (
 
 from abel import templates, textbook
 from abel.cov import exponential_rate
-from abel.datasets import FAMILIES, LEVELS, MIXED, POESIA, WILD, WILD_MORE, DatasetError, Problem
+from abel.datasets import FAMILIES, LEVELS, MIXED, POESIA, WILD, WILD_EXTRAS, DatasetError, Problem
 from abel.env import Env, EnvConfig
 from abel.equation import ONE, Equation, X, has_x, split_factor, split_summand
 from abel.numeric import PRIME
@@ -520,10 +520,10 @@ MAKERS: dict[str, Callable[[int], Draft]] = {
 
 def generate(name: str, seed: int) -> dict[str, str]:
     """The files of a set: name to content."""
-    if name in (WILD, WILD_MORE):
+    if name in (WILD, *WILD_EXTRAS):
         from abel import wild  # which needs what is above
 
-        return wild.files(seed) if name == WILD else wild.more_files(seed)
+        return wild.files(seed) if name == WILD else wild.extra_files(name, seed)
     draft = MAKERS[name](seed)
     parts = {"train": draft.train, "heldout": draft.heldout, "templates": draft.templates}
     return {

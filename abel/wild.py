@@ -4,7 +4,7 @@ A family is trained on, or held out (zero-shot), or nested: held out as well, an
 each occur in training. Which is which is fixed here, before any training. Every equation has a
 route that a script (`solve`) plays in the environment, to a proved root.
 
-python -m abel.datasets --name open_wild           # writes the set; open_wild_more alike
+python -m abel.datasets --name open_wild           # writes the set; its extras alike
 python -m abel.wild --mark astar --split nested    # which equations a search alone solves
 python -m abel.wild --rates RESULTS.json ...       # what an agent solves of those that it does not
 """
@@ -24,7 +24,7 @@ from sympy import Add, Expr, Integer, Mul, Pow
 
 from abel import textbook
 from abel.actions import Action
-from abel.datasets import FAMILIES, FOLDER, WILD, WILD_MORE, DatasetError, Problem, load_dataset
+from abel.datasets import FAMILIES, FOLDER, WILD, DatasetError, Problem, load_dataset
 from abel.env import Env, EnvConfig
 from abel.equation import ZERO, X, has_x, num_nodes, split_factor, split_summand
 from abel.generate import (
@@ -38,7 +38,7 @@ from abel.generate import (
 )
 from abel.numeric import is_zero
 from abel.oracle import Oracle
-from abel.parse import parse
+from abel.parse import ParseError, parse
 from abel.records import provenance, write_json
 from abel.rewrite import difference, has_exponential, negate, power
 from abel.search import search
@@ -101,7 +101,22 @@ NESTED = {
 }
 # For agents that see nine of the twelve as well: all but every fourth.
 MORE = {name: text for i, (name, text) in enumerate(ZERO_SHOT.items()) if i % 4}
-PARTS = {"trained": TRAINED, "more": MORE, "zeroshot": ZERO_SHOT, "nested": NESTED}
+# The trained ones as people write them, with numbers, and 1 often among them: x + exp(x) = 3 has no
+# product, so that an agent that has only seen letters does not know it again. Equal numbers cannot
+# be gathered (SymPy multiplies 2*(x + 1/x) out), which two families need.
+UNGATHERED = ("palindromic", "quad_reciprocal_sum")
+PLAIN = {
+    "quadratic": "A*x^2 + B*x + C",
+    "exponential": "A*exp(K*x) + B*exp(-K*x) + C",
+    **{
+        name: text
+        for name, text in TRAINED.items()
+        if text and name not in ("two_bases", *UNGATHERED)
+    },
+}
+PARTS = {
+    "trained": TRAINED, "more": MORE, "plain": PLAIN, "zeroshot": ZERO_SHOT, "nested": NESTED,
+}  # fmt: skip
 CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
 NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
 BUDGET, LIMIT = 100, 10.0  # states that A* expands, seconds for SymPy
@@ -115,24 +130,28 @@ COPRIME = ((2, 3), (3, 2), (2, 5), (5, 2), (3, 5), (2, 7), (3, 7), (5, 3), (7, 2
 # ---- Draw ----
 
 
-def draw(template: str, rng: random.Random) -> str:
-    """An equation of a family: coefficients are letters with factors, terms may change sides."""
+def draw(template: str, rng: random.Random, plain: bool) -> str:
+    """An equation of a family: coefficients are letters with factors, or, if it is to be plain,
+    the factors alone; terms may change sides.
+    """
     letters = iter(rng.sample(LETTERS, len(LETTERS)))
     first, second = rng.choice(COPRIME)
 
     def coefficient() -> str:
         number = signed_number(rng) if rng.random() < 0.7 else 1
+        if plain:
+            return f"({number})"
         return next(letters) if number == 1 else f"({number}*{next(letters)})"
 
     def inner(scale: bool) -> str:
         kind = rng.choice(("x", "x", "x + ", "k*x", "k*x + ") if scale else ("x", "x + "))
-        k = str(rng.choice((2, 3, 4, 5))) if rng.random() < 0.5 else None
+        k = str(rng.choice((2, 3, 4, 5))) if plain or rng.random() < 0.5 else None
         kind = kind if "k" not in kind else kind.replace("k", k or next(letters))
         return kind + coefficient() if kind.endswith("+ ") else kind
 
     filled = {"P": str(first), "Q": str(second), "K": str(rng.choice((2, 3, 4, 5)))}
     if rng.random() < 0.5:
-        filled["K"] = next(letters)
+        filled["K"] = "1" if plain else next(letters)
 
     def fill(match: re.Match[str]) -> str:
         name = match[0]
@@ -154,22 +173,27 @@ def draw(template: str, rng: random.Random) -> str:
 
 def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Problem], str]:
     """Training and held-out equations of a family, and what happened on the way."""
-    rng = random.Random(f"{seed} wild {'more ' * (part == 'more')}{family}")
+    extra = part in ("more", "plain")
+    rng = random.Random(f"{seed} wild {f'{part} ' * extra}{family}")
     counts: Counter[str] = Counter()
     train: list[Problem] = []
     heldout: list[Problem] = []
-    sizes = (NUM_TRAIN, NUM_HELDOUT) if part in ("trained", "more") else (0, NUM_UNSEEN)
+    sizes = (NUM_TRAIN, NUM_HELDOUT) if extra or part == "trained" else (0, NUM_UNSEEN)
     seen: set[tuple[int, int]] = set()
     while (len(train), len(heldout)) != sizes:
         counts["drawn"] += 1
         if counts["drawn"] > 100 * sum(sizes):
             raise DatasetError(f"{family}: too few classes for {sizes[0]} + {sizes[1]} equations")
         template = PARTS[part][family]
-        problem = (
-            Problem(draw(template, rng), family)
-            if template
-            else as_problem(family, family_expression(family, rng))
-        )
+        try:
+            problem = (
+                Problem(draw(template, rng, part == "plain"), family)
+                if template
+                else as_problem(family, family_expression(family, rng))
+            )
+        except ParseError:  # numbers may cancel x
+            counts["without x"] += 1
+            continue
         key = canonical_key(problem.equation)
         chosen, size = (heldout, sizes[1]) if is_heldout(key, seed) else (train, sizes[0])
         if key in seen or len(chosen) == size:
@@ -204,18 +228,19 @@ def files(seed: int) -> dict[str, str]:
     }
 
 
-def more_files(seed: int) -> dict[str, str]:
-    """The files of open_wild_more: name to content."""
+def extra_files(name: str, seed: int) -> dict[str, str]:
+    """The files of open_wild_more or open_wild_plain: name to content."""
     train: list[Problem] = []
     heldout: list[Problem] = []
     notes = []
-    for family in MORE:
-        some, others, note = draft(family, "more", seed)
+    part = name.removeprefix(f"{WILD}_")
+    for family in PARTS[part]:
+        some, others, note = draft(family, part, seed)
         train += some
         heldout += others
         notes.append(note)
     return {
-        f"{WILD_MORE}.{part}.txt": render(f"{WILD_MORE}.{part}", seed, problems, notes)
+        f"{name}.{part}.txt": render(f"{name}.{part}", seed, problems, notes)
         for part, problems in (("train", train), ("heldout", heldout))
     }
 

@@ -31,6 +31,7 @@ SIZES = {  # train, held-out
     "open_small": (916, 91), "open_large": (10000, 1000), "cov_large": (8000, 800),
     "open_wild": (1266, 551),
     "open_wild_more": (360, 189),
+    "open_wild_plain": (800, 420),
 }  # fmt: skip
 QUICK = (
     "abel_level1",

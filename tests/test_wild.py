@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 
 from abel import wild
-from abel.datasets import WILD, WILD_MORE, DatasetError, Problem, load_dataset
+from abel.datasets import WILD, DatasetError, Problem, load_dataset
 from abel.env import Env, EnvConfig
 from abel.trace import Trace
 
 SPLITS = ("train", "heldout", "zeroshot", "nested")
-PLAIN = {  # family: an equation with the simplest coefficients
+SIMPLEST = {  # family: an equation with the simplest coefficients
     "quadratic": "a*x^2 + b*x + c", "cubic": "x^3 + 3*b*x^2 + 3*b^2*x + c",
     "quartic": "x^4 + 4*b*x^3 + 6*b^2*x^2 + 4*b^3*x + c", "exponential": "a*exp(x) + b*exp(-x) + c",
 }  # fmt: skip
@@ -34,7 +34,7 @@ def solved(text, max_steps=20):
 
 @pytest.mark.parametrize("family", TEMPLATES)
 def test_the_script_proves_a_root_in_every_family(family):
-    env = solved(PLAIN.get(family) or lower(TEMPLATES[family]))
+    env = solved(SIMPLEST.get(family) or lower(TEMPLATES[family]))
     assert env.solved, env.trace().to_text()
     assert len(env.path) <= 14
 
@@ -72,14 +72,22 @@ def test_a_family_comes_out_as_it_is_in_the_file():
 
 
 def test_the_larger_training_set_leaves_three_families_unseen():
-    seen = {p.family for p in load_dataset(f"{WILD}+{WILD_MORE}", "train")}
+    seen = {p.family for p in load_dataset(f"{WILD}+open_wild_more", "train")}
     assert set(wild.ZERO_SHOT) - seen == {"quad_cos", "cos2_sin", "antipalindromic"}
     assert not seen & set(wild.NESTED)
+
+
+def test_plain_equations_are_of_trained_families_and_have_numbers_only():
+    problems = load_dataset("open_wild_plain", "all")
+    assert {p.family for p in problems} == set(wild.PLAIN) < set(wild.TRAINED)
+    assert not any(p.equation.coefficients for p in problems)
+    assert any(p.text.startswith("x + exp(") for p in problems)
 
 
 @pytest.mark.slow
 def test_every_tenth_equation_has_a_route():
     problems = [p for split in SPLITS for p in load_dataset(WILD, split)][::10]
+    problems += load_dataset("open_wild_plain", "all")[::10]
     assert all(wild.has_route(p) for p in problems if "level" not in p.family)
 
 
