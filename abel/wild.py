@@ -122,7 +122,7 @@ NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
 BUDGET, LIMIT = 100, 10.0  # states that A* expands, seconds for SymPy
 SOLVERS = {
     "astar": f"A* without a policy, {BUDGET} states expanded",
-    "sympy": f"SymPy's solve in {LIMIT:g} s, its root proved",
+    "sympy": f"SymPy's solve in {LIMIT:g} s of CPU, its root proved",
 }
 COPRIME = ((2, 3), (3, 2), (2, 5), (5, 2), (3, 5), (2, 7), (3, 7), (5, 3), (7, 2), (4, 3))
 
