@@ -337,7 +337,10 @@ def main(argv: list[str] | None = None) -> int:
         rows = rates(results)
         print(rates_table(rows))
         if args.json:
-            agents = [{"run": r["run"], "checkpoint_step": r["checkpoint_step"]} for r in results]
+            agents = [
+                {"run": Path(r["run"]).name, "checkpoint_step": r["checkpoint_step"]}
+                for r in results
+            ]
             told = sys.argv[1:] if argv is None else argv
             write_json(args.json, {"rows": rows, "agents": agents, **provenance(told, [])})
     except (OSError, ValueError, KeyError, TypeError) as error:

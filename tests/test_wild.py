@@ -136,7 +136,7 @@ def test_rates_on_what_others_do_not_solve(monkeypatch, tmp_path, capsys):
     assert "| test | greedy | 1, 1 of 4 | 0, 0 of 4 |" in capsys.readouterr().out
     found = json.loads(out.read_text())
     assert found["rows"][1]["SymPy fails"] == {"n": 2, "seeds": [2, 2]}
-    assert found["agents"] == 2 * [{"run": "runs/some", "checkpoint_step": 7}]
+    assert found["agents"] == 2 * [{"run": "some", "checkpoint_step": 7}]
 
 
 def test_rates_refuse_other_files(tmp_path, capsys):
