@@ -58,8 +58,8 @@ def test_what_is_shown_is_what_the_agent_prints(flags, shown, capsys):
     assert capsys.readouterr().out == shown
 
 
-def test_the_traces_shown_are_two():
-    assert len(SHOWN) == 2
+def test_the_traces_shown_are_four():
+    assert len(SHOWN) == 4
 
 
 def test_the_example_in_python_prints_what_it_says(capsys):
@@ -187,3 +187,9 @@ def test_the_rates_on_open_wild_are_those_of_the_results_files():
     folder = ROOT / "runs/results/reference"
     results = [json.loads((folder / p).read_text(encoding="utf-8")) for p in paths]
     assert rates_table(rates(results)) == told
+
+
+def test_the_rates_of_all_seeds_are_those_of_the_results_file():
+    told = ON_RUNS.split("<!-- rates of seeds -->\n")[1].split("\n<!-- end -->")[0]
+    data = json.loads((ROOT / "runs/results/open_wild_rates.json").read_text(encoding="utf-8"))
+    assert rates_table(data["rows"]) == told
