@@ -193,3 +193,12 @@ def test_the_rates_of_all_seeds_are_those_of_the_results_file():
     told = ON_RUNS.split("<!-- rates of seeds -->\n")[1].split("\n<!-- end -->")[0]
     data = json.loads((ROOT / "runs/results/open_wild_rates.json").read_text(encoding="utf-8"))
     assert rates_table(data["rows"]) == told
+
+
+def test_the_complete_sets_are_those_of_the_results_files():
+    told = ON_RUNS.split("<!-- complete -->\n")[1].split("<!-- end -->")[0].splitlines()[2:]
+    for row, name in zip(told, ("open_small", "open_wild"), strict=True):
+        path = ROOT / f"runs/results/reference/{name}-all-roots.json"
+        found = json.loads(path.read_text(encoding="utf-8"))["all"]
+        keys = ("n", "with_a_root", "complete", "fewer", "unknown")
+        assert row == f"| `{name}`, test | {' | '.join(str(found[key]) for key in keys)} |"
