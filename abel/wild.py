@@ -240,8 +240,8 @@ def extra_files(name: str, seed: int) -> dict[str, str]:
         heldout += others
         notes.append(note)
     return {
-        f"{name}.{part}.txt": render(f"{name}.{part}", seed, problems, notes)
-        for part, problems in (("train", train), ("heldout", heldout))
+        f"{name}.{split}.txt": render(f"{name}.{split}", seed, problems, notes)
+        for split, problems in (("train", train), ("heldout", heldout))
     }
 
 
@@ -308,16 +308,16 @@ def rates(results: list[dict]) -> list[dict]:
 
 def rates_table(rows: list[dict]) -> str:
     """The same in Markdown."""
-    lines = [" | ".join(rows[0]), "|".join(["---"] * len(rows[0]))]
+    lines = [list(rows[0])]
     for row in rows:
-        counts = [
+        lines.append([
             f"{', '.join(map(str, cell['seeds']))} of {cell['n']}"
             if isinstance(cell, dict)
             else cell
             for cell in row.values()
-        ]
-        lines.append(" | ".join(counts))
-    return "\n".join(f"|{line}|" if "---" in line else f"| {line} |" for line in lines)
+        ])  # fmt: skip
+    head, *rest = (f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *rest])
 
 
 def main(argv: list[str] | None = None) -> int:
