@@ -790,7 +790,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         best = False
         if last_one or crossed(step_before, global_step, args.eval_period):
             score = validate(policy, validation, args, envs.cache, writer, global_step)
-            progress.say(f"{line}  val {score:.3f}")
+            progress.say(f"{line}  val {score:.3f}" if validation else line)
             best = score >= best_score
             best_score = max(score, best_score)
         due = last_one or crossed(step_before, global_step, args.checkpoint_period)
