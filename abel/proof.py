@@ -19,13 +19,12 @@ from sympy import QQ, Add, Expr, Float, Ge, I, Le, Mul, Pow, Rational, Symbol, e
 from sympy.logic.boolalg import Boolean
 from sympy.polys.rings import PolyElement, PolyRing, ring
 
-from abel.equation import ONE, ZERO, integer_bits, remember
+from abel.equation import ONE, ZERO, X, integer_bits, remember
 from abel.residual import DIGITS_50, column, columns_at
 
 MAX_BITS = 4096  # of a number in a proof
 MAX_WORK, MAX_POWER = 30_000, 200  # products of terms in one proof; exponents
 MAX_FACTOR_TERMS, MAX_FACTOR_SIZE = 16, 200  # terms, and product of (degree + 1), to be factored
-NUM_KERNELS = 20
 HALF = Rational(1, 2)
 
 
@@ -132,8 +131,10 @@ class Tower:
     signs there.
     """
 
+    num_kernels = 20
+
     def __init__(self, symbols: list[Symbol], point: tuple[float, ...], depth: int, orders: dict):
-        self.ring = _ring(len(symbols) + NUM_KERNELS)
+        self.ring = _ring(len(symbols) + self.num_kernels)
         self.depth, self.orders = depth, orders
         self.numbers = columns_at([point], symbols, DIGITS_50)
         self.work = 0
@@ -239,10 +240,14 @@ class Tower:
 
     # From SymPy and back
 
+    def let_x(self, value: Expr) -> None:
+        """What x stands for in what is converted from now on."""
+        self.known[X] = self.convert(value)
+
     def convert(self, expr: Expr) -> PolyElement:
         if expr in self.known:
             return self.known[expr]
-        kind, args = type(expr), [self.convert(arg) for arg in expr.args]
+        kind, args = type(expr), [self.argument(expr, arg) for arg in expr.args]
         if isinstance(expr, (Rational, Float)) and integer_bits(Rational(expr)) <= MAX_BITS:
             result = self.one * _qq(Rational(expr))
         elif kind is Add:
@@ -272,6 +277,10 @@ class Tower:
             raise GiveUp
         self.known[expr] = result
         return result
+
+    def argument(self, expr: Expr, arg: Expr) -> PolyElement:
+        """An argument of `expr`, converted; `abel.named` has another way."""
+        return self.convert(arg)
 
     def expression(self, f: PolyElement) -> Expr:
         terms = []

@@ -6,8 +6,9 @@ asin, acos, atan are principal. A candidate may have symbols that are declared i
 bounded by sizes:
 
 1. Numbers (`abel.residual`): the residual at fixed sample points, with an error bound.
-2. Proof (`abel.proof`): the residual reduces to 0 on every branch, or on branches chosen at a
-   sample point; then each choice becomes a condition in `valid_when`.
+2. Proof (`abel.named`, `abel.proof`): the residual reduces to 0 on every branch, or on branches
+   chosen at a sample point; then each choice becomes a condition in `valid_when`. Large candidates
+   are proved on every branch or not at all.
 3. Numbers again: a sample point inside the conditions that is not a root revokes the proof.
 """
 
@@ -22,10 +23,12 @@ from sympy import Dummy, Expr, Ge, Mul, Symbol
 from sympy.logic.boolalg import Boolean
 
 from abel.equation import Equation, X, has_x, num_nodes
+from abel.named import NamedTower
 from abel.proof import Retry, Tower
 from abel.residual import DIGITS_50, DOUBLES, column, columns_at, points_for, settled_outcomes
 
 MAX_NODES = 400  # of the equation and the candidate
+MAX_NAMED_NODES = 20_000  # of them; from 400 on only `abel.named` is tried
 MAX_RETRIES, MAX_FAILED_PROOFS = 8, 3
 
 
@@ -42,16 +45,16 @@ class Verdict:
 
 
 def _prove(
-    equation: Equation, candidate: Expr, symbols, point, depth: int
+    equation: Equation, candidate: Expr, symbols, point, depth: int, tower: type[Tower] = Tower
 ) -> frozenset[Boolean] | None:
     """Conditions under which the candidate is a root, found at `point`; None without a proof."""
     orders: dict[tuple, int] = {}
     for _ in range(MAX_RETRIES):
-        tower = Tower(symbols, point, depth, orders)
+        proof = tower(symbols, point, depth, orders)
         try:
-            tower.known[X] = tower.convert(candidate)
-            residual = tower.convert(equation.lhs) - tower.convert(equation.rhs)
-            return _tightest(tower.conditions) if tower.vanishes(residual) else None
+            proof.let_x(candidate)
+            residual = proof.convert(equation.lhs) - proof.convert(equation.rhs)
+            return _tightest(proof.conditions) if proof.vanishes(residual) else None
         except Retry:
             continue
         except Exception:  # GiveUp, or whatever SymPy raises on odd input: there is no proof
@@ -159,8 +162,10 @@ def verify_root(equation: Equation, candidate: Expr | int | str) -> Verdict:
     if candidate.has(sp.zoo, sp.nan, sp.oo, -sp.oo):
         return Verdict("undefined", None, "the candidate is not a finite number")
     exprs = (equation.lhs, equation.rhs, candidate, *equation.nonzero)
-    if sum(map(num_nodes, exprs[:3])) > MAX_NODES:
-        return Verdict("unproven", None, f"equation and candidate have more than {MAX_NODES} nodes")
+    size = sum(map(num_nodes, exprs[:3]))
+    if size > MAX_NAMED_NODES:
+        found = f"equation and candidate have more than {MAX_NAMED_NODES} nodes"
+        return Verdict("unproven", None, found)
 
     free = set().union(*[expr.free_symbols for expr in exprs]) - {X}
     symbols = sorted(free, key=lambda symbol: symbol.name)
@@ -175,9 +180,11 @@ def verify_root(equation: Equation, candidate: Expr | int | str) -> Verdict:
     if not roots:
         return Verdict("undefined", None, "the equation is not defined at the candidate")
 
-    if not others and _prove(equation, candidate, symbols, roots[0], 0) is not None:
-        return Verdict("proved", None, "the residual reduces to 0")
-    cells = _cells(equation, candidate, symbols, roots, others)
+    small = size <= MAX_NODES
+    for tower in (NamedTower, Tower) if small else (NamedTower,):
+        if not others and _prove(equation, candidate, symbols, roots[0], 0, tower) is not None:
+            return Verdict("proved", None, "the residual reduces to 0")
+    cells = _cells(equation, candidate, symbols, roots, others) if small else []
     if not cells:
         found = f"{len(roots)} of {len(roots) + len(others)} sample points"
         return Verdict("unproven", None, f"a root at {found}, but no proof was found")

@@ -16,6 +16,7 @@ from sympy import E, I, Integer, Rational, acos, asin, atan, cbrt, cos, exp, log
 import abel
 from abel import proof, residual, verify
 from abel.equation import Equation, X
+from abel.named import NamedTower
 from abel.parse import parse_expression
 from abel.verify import Verdict, is_identity, verify_root
 
@@ -88,6 +89,30 @@ def test_exponential_equations_hold_everywhere_with_complex_logarithms(rate, sig
 def test_the_general_cubic_is_proved_by_cardano():
     u = cbrt(-b / 2 + sqrt(b**2 / 4 + a**3 / 27))
     assert_proved(x**3 + a * x + b, u - a / (3 * u))
+
+
+def quartic_root(p, q, r, sign=1):
+    """A root of x**4 + p*x**2 + q*x + r by Descartes' resolvent and Cardano; `sign` is 1 for it."""
+    third = -(p**2) / 3 - 4 * r
+    last = 8 * p * r / 3 - 2 * p**3 / 27 - q**2
+    cube = cbrt(-last / 2 + sqrt(last**2 / 4 + third**3 / 27))
+    u = cube - third / (3 * cube) - 2 * p / 3
+    return sqrt(u) / 2 + sqrt(u / 4 - sign * (p + u + q / sqrt(u)) / 2)
+
+
+@pytest.mark.no_cover  # its time is measured
+@pytest.mark.parametrize("first", [1, a])
+def test_the_generic_quartic_is_proved_in_no_time(first):
+    start = time.process_time()
+    p, q, r = c / first, d / first, f / first
+    assert_proved(first * x**4 + c * x**2 + d * x + f, quartic_root(p, q, r))
+    by = b / (4 * first)
+    p, q, r = p - 6 * by**2, q - 2 * p * by + 8 * by**3, r - q * by + p * by**2 - 3 * by**4
+    generic = first * x**4 + b * x**3 + c * x**2 + d * x + f
+    assert_proved(generic, quartic_root(p, q, r) - by)
+    assert not verdict(generic, quartic_root(p, q, r))
+    assert not verdict(generic, quartic_root(p, q, r, -1) - by)
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize(
@@ -496,16 +521,19 @@ def test_numbers_are_as_exact_as_they_claim():
     assert num_compared > 500
 
 
-@pytest.mark.parametrize("depth", [0, 1, 2])
-def test_rewriting_for_a_proof_keeps_the_value_inside_the_conditions(depth):
+@pytest.mark.parametrize(
+    "depth, kind", [(0, proof.Tower), (0, NamedTower), (1, proof.Tower), (2, proof.Tower)]
+)
+def test_rewriting_for_a_proof_keeps_the_value_inside_the_conditions(depth, kind):
     num_compared = 0
     for expr, symbols_in in random_expressions(2 + depth, 70):
         points = residual.sample_points(len(symbols_in))
         orders = {}
         for _ in range(verify.MAX_RETRIES):
-            tower = proof.Tower(symbols_in, points[0], depth, orders)
+            tower = kind(symbols_in, points[0], depth, orders)
             try:
-                back = tower.expression(tower.convert(expr))
+                tower.let_x(expr)
+                back = tower.expression(tower.known[X])
             except proof.Retry:
                 continue
             except (proof.GiveUp, ArithmeticError, ValueError):
@@ -520,6 +548,28 @@ def test_rewriting_for_a_proof_keeps_the_value_inside_the_conditions(depth):
                     assert abs(before[0] - after[0]) <= tolerance, (expr, back, cell, point)
             break
     assert num_compared > 100
+
+
+def test_what_is_not_zero_is_not_written_out_to_zero():
+    """And most of what is zero is, though its sums are names at first."""
+    num_tried = num_shown = 0
+    for expr, symbols_in in random_expressions(9, 150):
+        symbols_in = sorted({a, b, *symbols_in}, key=str)
+        point = residual.sample_points(len(symbols_in))[0]
+        found = number(expr, symbols_in, point, residual.DIGITS_50)
+        if found is None or abs(found[0]) <= 8 * found[1]:
+            continue
+        for candidate, zero in ((expr, False), (expr * (a + b) - a * expr - b * expr, True)):
+            tower = NamedTower(symbols_in, point, 0, {})
+            try:
+                tower.let_x(candidate)
+                written = tower.written_out(tower.known[X])
+            except (proof.GiveUp, proof.Retry, ArithmeticError, ValueError):
+                continue
+            assert zero or written, expr
+            num_tried += not zero
+            num_shown += zero and not written
+    assert num_tried > 70 and num_shown > 50
 
 
 def test_an_error_inside_sympy_is_no_proof_and_no_crash(monkeypatch):
