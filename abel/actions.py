@@ -339,7 +339,8 @@ def function_row(
     return Operation(name, False, legal, apply, text, tex, flag)
 
 
-CHANGES = ("cov", "shift", "vieta", "tan-half", "let")  # what a cap on substitutions counts
+GOALS = ("resolvent", "let")  # what opens a goal
+CHANGES = ("cov", "shift", "vieta", "tan-half", *GOALS)  # what a cap on substitutions counts
 OPERATIONS: dict[str, Operation] = {
     row.name: row
     for row in [
@@ -378,10 +379,12 @@ OPERATIONS: dict[str, Operation] = {
         Operation("lambert", False, lambert_is_legal,
                   lambda lhs, rhs: lambert(lhs, rhs) or (lhs, rhs),
                   "undo u*exp(u)", "W", "lambert", True),
-        # What pushes a transform comes last, `let` at the very end: caps cut the list of actions.
+        # What pushes a transform comes last, what opens a goal at the very end: caps cut the list
+        # of actions.
         substitution_row("shift", "remove the next-to-leading term", r"\text{shift}"),
         substitution_row("vieta", "substitute x - p/(n*x)", r"\text{Vieta}"),
         substitution_row("tan-half", "substitute 2*atan(x)", r"x := 2\arctan x"),
+        substitution_row("resolvent", "split a quartic into quadratics", r"\text{resolvent}"),
         Operation("let", True, let_is_legal, pushes, "name the part of x in {}", r"u := {}",
                   "let", True),
     ]

@@ -29,10 +29,10 @@ from sympy import (
     tan,
 )  # fmt: skip
 
-from abel.cov import Substitute, Transform
+from abel.cov import HOLE, Goal, Substitute, Transform
 from abel.equation import MINUS_ONE, ONE, ZERO, has_x, ordered_args
 from abel.numeric import is_zero
-from abel.rewrite import has_exponential, has_root, negate, product, replace, total, undo
+from abel.rewrite import has_exponential, has_root, negate, power, product, replace, total, undo
 
 CUBE_ROOTS = tuple(Rational(-1, 2) + sign * sqrt(3) * I / 2 for sign in (1, -1))
 UNITS = {"sqrt": (ONE, MINUS_ONE), "cbrt": (ONE, *CUBE_ROOTS)}
@@ -41,7 +41,8 @@ ANGLES = {"asin": sin, "acos": cos, "atan": tan}
 # of these or may lose solutions.
 KEEPING = (
     "add", "sub", "mul", "div", "square", "exp", "sin", "cos", "tan", "expand", "collect",
-    "mul -1", "relabel", "gather", "cov", "let", "shift", "vieta", "log", "branch", *UNITS, *ANGLES,
+    "mul -1", "relabel", "gather", "cov", "let", "resolvent", "shift", "vieta", "log", "branch",
+    *UNITS, *ANGLES,
 )  # fmt: skip
 CHOOSING = (log, atan, asin, acos, exp)
 
@@ -75,6 +76,12 @@ def forks(
         return [Fork(total(after, turn), None, f"plus {turn}")]
     if op in ANGLES and any(isinstance(side, ANGLES[op]) for side in (lhs, rhs)):
         return [Fork(angle, None, note) for angle, note in angles(op, rhs, after, fresh)]
+    if op == "resolvent" and isinstance(transform, Goal):  # its other factor, by -sqrt(u)
+        roots = [power(HOLE, Rational(sign, 2)) for sign in (1, -1)]
+        turned = {root: negate(root) for root in roots}
+        lhs, rhs = replace(transform.lhs, turned), replace(transform.rhs, turned)
+        other = Goal(lhs, rhs, transform.labels)
+        return [Fork(after, transform, ""), Fork(after, other, "with -sqrt(u)")]
     if isinstance(transform, Substitute):
         phi = every_value(transform.phi, fresh)
         if phi != transform.phi:

@@ -83,13 +83,20 @@ class Substitute:
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be solved once the current equation's unknown is known: its value fills HOLE."""
+    """What is to be solved once the current equation's unknown is known: its value fills HOLE. The
+    labels are letters for coefficients of the current equation.
+    """
 
     lhs: Expr
     rhs: Expr
+    labels: tuple[Label, ...] = ()
 
     def __str__(self) -> str:
-        return f"u = {self.lhs}" if self.rhs == HOLE else f"u, for {self.lhs} = {self.rhs}"
+        if self.rhs == HOLE:
+            return f"u = {self.lhs}"
+        lhs, rhs = (replace(side, {HOLE: Symbol("u")}) for side in (self.lhs, self.rhs))
+        note = str(Relabel(self.labels))
+        return f"then {lhs} = {rhs}, {note}" if note else f"then {lhs} = {rhs}"
 
 
 Transform = Relabel | Substitute | Goal
@@ -116,7 +123,8 @@ def reach_goal(
     A root that is no single letter or number gets a letter, so that what follows stays small.
     """
     place = max(i for i, transform in enumerate(stack) if isinstance(transform, Goal))
-    goal, value = open_goals(stack)[-1], unwind(stack[place + 1 :], root)
+    goal = open_goals(stack)[-1]
+    value = Relabel(goal.labels).unwind(unwind(stack[place + 1 :], root))
     labels: tuple[Label, ...] = ()
     if value.args:
         labels = name_blocks([value], [goal.lhs, goal.rhs, value])

@@ -32,10 +32,14 @@ LEVELS = ("abel_level1", "abel_level2", "abel_level3", "abel_level4")
 FAMILIES = ("quadratic", "cubic", "quartic", "exponential")
 POESIA = ("poesia", "poesia_numeric")
 MIXED = ("small", "large", "open_small", "open_large", "cov_large")
-WILD = "open_wild"  # `abel.wild`: no set of the paper, nor are the two that go with it
-WILD_EXTRAS = ("open_wild_more", "open_wild_plain")
+WILD = "open_wild"  # `abel.wild`: no set of the paper, nor are the three that go with it
+WILD_EXTRAS = ("open_wild_more", "open_wild_plain", "open_wild_quartic")
 NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD, *WILD_EXTRAS)
-EXTRA_SPLITS = {**dict.fromkeys(POESIA, ("templates",)), WILD: ("zeroshot", "nested")}
+EXTRA_SPLITS = {
+    **dict.fromkeys(POESIA, ("templates",)),
+    WILD: ("zeroshot", "nested"),
+    "open_wild_quartic": ("nested",),
+}
 
 
 class DatasetError(ValueError):
@@ -62,7 +66,8 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
 
     `split` is train, val, test, heldout (val and test) or all; poesia and poesia_numeric also have
     templates: held-out equations of templates that do not occur in train; open_wild has zeroshot
-    and nested: families that do not occur in train. A user's file has one equation a line, or
+    and nested, open_wild_quartic nested: families that do not occur in train. A user's file has one
+    equation a line, or
     family<TAB>equation; blank lines and lines that begin with # are skipped. `mine.train.txt` and
     `mine.heldout.txt` are loaded together, under the name of either or as `mine`. A file on its own
     is split 80/20, and of held-out equations that differ only in spacing and names of constants one

@@ -57,6 +57,8 @@ class EnvConfig:
     """with general substitutions: offer x := 2*atan(x)"""
     lambert: bool = True
     """with general substitutions: offer the inverse of u*exp(u)"""
+    resolvent: bool = False
+    """with general substitutions: offer to split a quartic by a root of its resolvent cubic"""
     max_changes: int = 6
     """general substitutions allowed in an episode"""
     max_goals: int = 3

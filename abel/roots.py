@@ -20,7 +20,7 @@ from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 
 from abel.actions import Action, describe, settle
 from abel.branches import UNITS, factors, forks, may_lose, principal
-from abel.cov import unwind
+from abel.cov import open_goals, unwind
 from abel.env import EnvConfig, look
 from abel.equation import ZERO, Equation, X, num_nodes
 from abel.oracle import NEAR, REACH, window
@@ -239,8 +239,10 @@ class Explorer:
             there = place._replace(form=self.cache.form(*settle(after.lhs, branch.rhs)))
             if branch.transform is not None:
                 stack = (*place.stack, branch.transform)
-                there = there._replace(stack=stack, num_changes=place.num_changes + 1)
-            used = num_integers + (action.op not in UNITS)
+                there = there._replace(
+                    stack=stack, goals=open_goals(stack), num_changes=place.num_changes + 1
+                )
+            used = num_integers + (action.op not in (*UNITS, "resolvent"))
             note = (f"{form}: {step}, {branch.note}",) if branch.note else ()
             ways.append(Way(land(there, self.cache), plan, trusted, (*how, *note), used))
         return ways

@@ -4,8 +4,9 @@
 is solved first, and then t(x) = u. The others are supplied mathematics, one row each in the table
 of operations: `shift` removes the next-to-leading term of a polynomial, `vieta` turns a depressed
 cubic into a quadratic in y**3 by x := y - p/(3*y), `tan-half` makes sin and cos rational by
-x := 2*atan(y), `lambert` undoes u*exp(u), and `gather` factors out equal coefficients. Where one
-of them would change nothing it is illegal: there are no idle steps.
+x := 2*atan(y), `resolvent` asks for a root of a cubic first, by which a quartic splits into
+quadratics, `lambert` undoes u*exp(u), and `gather` factors out equal coefficients. Where one of
+them would change nothing it is illegal: there are no idle steps.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from abel.equation import (
     MINUS_ONE,
     ONE,
     ZERO,
+    Label,
     X,
     has_x,
     num_nodes,
@@ -351,13 +353,19 @@ def exact_coefficients(lhs: Expr, rhs: Expr) -> list[Expr] | None:
     return coeffs if 3 <= len(coeffs) <= MAX_DEGREE + 1 else None
 
 
-def substituted(coeffs: list[Expr], phi: Expr) -> Change:
-    """The polynomial equation with these coefficients, the large ones named, after x := phi(x)."""
+def with_letters(coeffs: list[Expr]) -> tuple[Expr, tuple[Label, ...]]:
+    """The polynomial with these coefficients, the large ones named, and their names."""
     coeffs = [ZERO if is_zero(c) else c for c in coeffs]
     large = list(dict.fromkeys(c for c in coeffs if num_nodes(c) > LARGE))
     labels = name_blocks(large, coeffs)
     named = dict(zip(large, labels))
-    return polynomial([named.get(c, c) for c in coeffs]), ZERO, Substitute(phi, labels)
+    return polynomial([named.get(c, c) for c in coeffs]), labels
+
+
+def substituted(coeffs: list[Expr], phi: Expr) -> Change:
+    """The polynomial equation with these coefficients after x := phi(x)."""
+    lhs, labels = with_letters(coeffs)
+    return lhs, ZERO, Substitute(phi, labels)
 
 
 def shiftable(lhs: Expr, rhs: Expr) -> list[Expr] | None:
@@ -449,6 +457,29 @@ def tan_half(lhs: Expr, rhs: Expr) -> Change | None:
     return substituted([rational.get(k, ZERO) for k in range(max(rational) + 1)], phi)
 
 
+# ---- A goal that is no sub-expression ----
+
+
+@remember
+def resolvent(lhs: Expr, rhs: Expr) -> Change | None:
+    """Of x**4 + p*x**2 + q*x + r = 0 the cubic u**3 + 2*p*u**2 + (p**2 - 4*r)*u - q**2 = 0 first.
+
+    By a root u of it the quartic is the product of x**2 -+ sqrt(u)*x + (p + u +- q/sqrt(u))/2
+    (Descartes; Ferrari's method in other words). The goal is the first factor = 0.
+    """
+    coeffs = exact_coefficients(lhs, rhs)
+    if coeffs is None or len(coeffs) != 5 or coeffs[3] is not ZERO or coeffs[1] is ZERO:
+        return None
+    over = power(coeffs[4], MINUS_ONE)
+    r, q, p = (product(c, over) for c in coeffs[:3])
+    third = difference(power(p, Integer(2)), product(Integer(4), r))
+    cubic, labels = with_letters([negate(power(q, Integer(2))), third, product(Integer(2), p), ONE])
+    s = power(HOLE, Rational(1, 2))
+    free = product(Rational(1, 2), total(p, HOLE, product(q, power(s, MINUS_ONE))))
+    quadratic = total(power(X, Integer(2)), negate(product(s, X)))
+    return cubic, ZERO, Goal(quadratic, negate(free), labels)
+
+
 # ---- Steps that change no variable ----
 
 
@@ -518,7 +549,10 @@ def change(op: str, lhs: Expr, rhs: Expr, term: Expr | None) -> Change | None:
             return None
         left, right = (replace(side, {U: X}) for side in named[:2])
         return left, right, Goal(named.kernel, HOLE)
-    return {"shift": shift_roots, "vieta": vieta, "tan-half": tan_half}[op](lhs, rhs)
+    rules = {
+        "shift": shift_roots, "vieta": vieta, "tan-half": tan_half, "resolvent": resolvent
+    }  # fmt: skip
+    return rules[op](lhs, rhs)
 
 
 def can_change(op: str, lhs: Expr, rhs: Expr, term: Expr | None) -> bool:

@@ -14,6 +14,7 @@ from sympy import Expr
 
 from abel.actions import (
     CHANGES,
+    GOALS,
     Action,
     Operation,
     apply,
@@ -156,7 +157,7 @@ class TransitionCache:
         form.successors = [None] * len(actions)
         form.observation = full
         # Substitutions are the last rows of the table, those that open goals the very last.
-        for name, cut in (("capped", CHANGES), ("flat", CHANGES[-1:])):
+        for name, cut in (("capped", CHANGES), ("flat", GOALS)):
             num_left = len(actions)
             while num_left and actions[num_left - 1].op in cut:
                 num_left -= 1

@@ -45,8 +45,8 @@ from abel.search import search
 from abel.substitute import exact_coefficients, lets
 from abel.templates import LETTERS, signed_number
 
-# A to F are coefficients, L to N numbers, K a factor of x, G and H x or a linear form, P and Q
-# numbers without a common factor.
+# A to F are coefficients, L to N, R and S numbers, K a factor of x, G and H x or a linear form, P
+# and Q numbers without a common factor.
 TRAINED = {
     **dict.fromkeys(FAMILIES, ""),  # the paper's, as `abel.generate` draws them
     "quad_exp": "A*exp(2*(G)) + B*exp(G) + C",
@@ -114,8 +114,21 @@ PLAIN = {
         if text and name not in ("two_bases", *UNGATHERED)
     },
 }
+# For agents that have `resolvent`, too, which these need; the last part is never trained on.
+QUARTIC = {
+    "quartic_depressed": "A*x^4 + B*x^2 + C*x + D",
+    "quartic_generic": "A*x^4 + B*x^3 + C*x^2 + D*x + F",
+    "quartic_numeric": "L*x^4 + M*x^3 + N*x^2 + R*x + S",
+}
+QUARTIC_NESTED = {
+    "quartic_exp": "A*exp(4*x) + B*exp(3*x) + C*exp(2*x) + D*exp(x) + F",
+    "quartic_sin": "A*sin(x)^4 + B*sin(x)^3 + C*sin(x)^2 + D*sin(x) + F",
+    "quartic_reciprocal": "A/x^4 + B/x^3 + C/x^2 + D/x + F",
+    "quartic_square": "A*x^8 + B*x^6 + C*x^4 + D*x^2 + F",
+}
 PARTS = {
     "trained": TRAINED, "more": MORE, "plain": PLAIN, "zeroshot": ZERO_SHOT, "nested": NESTED,
+    "quartic": QUARTIC, "quartic_nested": QUARTIC_NESTED,
 }  # fmt: skip
 CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
 NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
@@ -156,7 +169,7 @@ def draw(template: str, rng: random.Random, plain: bool) -> str:
     def fill(match: re.Match[str]) -> str:
         name = match[0]
         if name not in filled:
-            if name in "LMN":
+            if name in "LMNRS":
                 filled[name] = f"({signed_number(rng) if rng.random() < 0.5 else 1})"
             else:
                 filled[name] = inner(name == "G") if name in "GH" else coefficient()
@@ -173,12 +186,13 @@ def draw(template: str, rng: random.Random, plain: bool) -> str:
 
 def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Problem], str]:
     """Training and held-out equations of a family, and what happened on the way."""
-    extra = part in ("more", "plain")
+    extra = part in ("more", "plain", "quartic", "quartic_nested")
     rng = random.Random(f"{seed} wild {f'{part} ' * extra}{family}")
     counts: Counter[str] = Counter()
     train: list[Problem] = []
     heldout: list[Problem] = []
-    sizes = (NUM_TRAIN, NUM_HELDOUT) if extra or part == "trained" else (0, NUM_UNSEEN)
+    unseen = part in ("zeroshot", "nested", "quartic_nested")
+    sizes = (0, NUM_UNSEEN) if unseen else (NUM_TRAIN, NUM_HELDOUT)
     seen: set[tuple[int, int]] = set()
     while (len(train), len(heldout)) != sizes:
         counts["drawn"] += 1
@@ -198,7 +212,7 @@ def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Proble
         chosen, size = (heldout, sizes[1]) if is_heldout(key, seed) else (train, sizes[0])
         if key in seen or len(chosen) == size:
             counts["repeated" if key in seen else "surplus"] += 1
-        elif not has_route(problem):
+        elif not has_route(problem, quartics="quartic" in part):
             counts["unsolved"] += 1
         else:
             chosen.append(problem)
@@ -229,20 +243,20 @@ def files(seed: int) -> dict[str, str]:
 
 
 def extra_files(name: str, seed: int) -> dict[str, str]:
-    """The files of open_wild_more or open_wild_plain: name to content."""
-    train: list[Problem] = []
-    heldout: list[Problem] = []
-    notes = []
+    """The files of a set that goes with open_wild: name to content."""
     part = name.removeprefix(f"{WILD}_")
-    for family in PARTS[part]:
-        some, others, note = draft(family, part, seed)
-        train += some
-        heldout += others
-        notes.append(note)
-    return {
-        f"{name}.{split}.txt": render(f"{name}.{split}", seed, problems, notes)
-        for split, problems in (("train", train), ("heldout", heldout))
-    }
+    drafts = [draft(family, part, seed) for family in PARTS[part]]
+    nested = [draft(family, f"{part}_nested", seed) for family in PARTS.get(f"{part}_nested", ())]
+    written = {}
+    for split, drawn, problems in (
+        ("train", drafts, [p for train, _, _ in drafts for p in train]),
+        ("heldout", drafts, [p for _, heldout, _ in drafts for p in heldout]),
+        ("nested", nested, [p for _, heldout, _ in nested for p in heldout]),
+    ):
+        if problems:
+            notes = [note for _, _, note in drawn]
+            written[f"{name}.{split}.txt"] = render(f"{name}.{split}", seed, problems, notes)
+    return written
 
 
 # ---- What is solved without learning ----
@@ -352,8 +366,11 @@ def main(argv: list[str] | None = None) -> int:
 # ---- The script ----
 
 
-def has_route(problem: Problem) -> bool:
-    config = EnvConfig(substitutions="general", terms="blocks", max_steps=30, cache_size=5000)
+def has_route(problem: Problem, quartics: bool = False) -> bool:
+    config = EnvConfig(
+        substitutions="general", terms="blocks", max_steps=30, cache_size=5000, resolvent=quartics,
+        max_changes=8 if quartics else 6,
+    )  # fmt: skip
     env = Env([problem], config, cache=solver_cache(config))
     env.reset(options={"index": 0})
     return solve(env)
@@ -390,6 +407,7 @@ def proposals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
     )
     yield Action("shift")
     yield Action("vieta")
+    yield Action("resolvent")
     yield Action("tan-half")
     yield from of_exponentials(lhs, rhs)
     yield from of_radicals(lhs, rhs)

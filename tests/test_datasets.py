@@ -32,6 +32,7 @@ SIZES = {  # train, held-out
     "open_wild": (1266, 551),
     "open_wild_more": (360, 189),
     "open_wild_plain": (800, 420),
+    "open_wild_quartic": (120, 63),
 }  # fmt: skip
 QUICK = (
     "abel_level1",

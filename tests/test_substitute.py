@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-from sympy import Symbol, exp, sstr
+from sympy import Integer, Symbol, exp, sstr
 
 from abel import Env, EnvConfig, Trace, parse, verify_root
 from abel.cov import Goal, Relabel, Substitute, open_goals, reach_goal, unwind
-from abel.equation import X, split_factor, split_summand
+from abel.equation import Label, X, split_factor, split_summand
 from abel.parse import parse_expression
 from abel.rewrite import replace
 from abel.search import greedy
-from abel.substitute import change, gather, lambert, lets, shift_roots, tan_half, vieta
+from abel.substitute import change, gather, lambert, lets, resolvent, shift_roots, tan_half, vieta
 
 GENERAL = EnvConfig(substitutions="general", max_steps=30)
 
@@ -159,6 +159,30 @@ def test_lambert_undoes_u_exp_u(text, root):
     assert sstr(rhs) == root and sstr(lhs) in ("x", "-a + x")
 
 
+def test_the_resolvent_of_a_quartic_comes_first_and_a_quadratic_is_left():
+    """(x - 1)*(x - 2)*(x + 3)*x: u = 9 = (1 + 2)**2 is a root of the cubic, and sqrt(9) = 1 + 2."""
+    equation = parse("x^4 - 7*x^2 + 6*x = 0")
+    cubic, zero, goal = resolvent(equation.lhs, equation.rhs)
+    assert cubic == parse_expression("x^3 - 14*x^2 + 49*x - 36") and zero == 0
+    lhs, rhs, stack = reach_goal((goal,), Integer(9))
+    assert (lhs, rhs) == (parse_expression("x^2 - 3*x"), Integer(-2)) and open_goals(stack) == ()
+
+
+def test_letters_of_a_resolvent_are_undone_with_its_root():
+    equation = parse("a*x^4 + b*x^2 + c*x + d")
+    _, _, goal = resolvent(equation.lhs, equation.rhs)
+    assert {str(label.block) for label in goal.labels} == {"-c**2/a**2", "-4*d/a + b**2/a**2"}
+    found = reach_goal((goal,), goal.labels[0])[1]
+    (label,) = [symbol for symbol in found.free_symbols if isinstance(symbol, Label)]
+    assert label.block == goal.labels[0].block
+
+
+def test_only_depressed_quartics_with_a_linear_term_have_a_resolvent_to_ask_for():
+    for text in ("x^4 + p*x^2 + r", "x^4 + x^3 + x", "x^3 + p*x + q", "x^5 + x", "sin(x)^4 + x"):
+        equation = parse(text)
+        assert resolvent(equation.lhs, equation.rhs) is None
+
+
 def test_lambert_is_refused_where_it_does_not_fit():
     for text in ("x*exp(x) = 0", "x*exp(x) = x^2", "x^2*exp(x) = a", "x*exp(x^2) = a", "a*x = b",
                  "x*exp(x) + exp(2*x) = a", "x*exp(x) + x = a"):  # fmt: skip
@@ -230,11 +254,11 @@ def test_each_substitution_can_be_switched_off():
     for text, op in (
         ("a*x^4 + b*x^2 + c", "let"), ("a*x^2 + b*x + c", "shift"), ("a*x^3 + b*x + c", "vieta"),
         ("a*sin(x) + b*cos(x) + c", "tan-half"), ("x*exp(x) = a", "lambert"),
+        ("x^4 + p*x^2 + q*x + r", "resolvent"),
     ):  # fmt: skip
-        flag = {op.replace("-", "_"): False}
-        assert op in {a.op for a in play(text).actions}
-        off = EnvConfig(substitutions="general", **flag)
-        assert op not in {a.op for a in play(text, config=off).actions}
+        for offered in (True, False):
+            config = EnvConfig(substitutions="general", **{op.replace("-", "_"): offered})
+            assert (op in {a.op for a in play(text, config=config).actions}) is offered
 
 
 def test_substitutions_and_goals_are_capped():

@@ -17,6 +17,7 @@ SIMPLEST = {  # family: an equation with the simplest coefficients
     "quartic": "x^4 + 4*b*x^3 + 6*b^2*x^2 + 4*b^3*x + c", "exponential": "a*exp(x) + b*exp(-x) + c",
 }  # fmt: skip
 TEMPLATES = {**wild.TRAINED, **wild.ZERO_SHOT, **wild.NESTED}
+QUARTICS = {**wild.QUARTIC, **wild.QUARTIC_NESTED}
 
 
 def lower(text):
@@ -25,8 +26,8 @@ def lower(text):
     return text.translate(table).lower()
 
 
-def solved(text, max_steps=20):
-    env = Env([text], EnvConfig(substitutions="general", terms="blocks", max_steps=max_steps))
+def solved(text, **config):
+    env = Env([text], EnvConfig(substitutions="general", terms="blocks", **config))
     env.reset()
     wild.solve(env)
     return env
@@ -37,6 +38,15 @@ def test_the_script_proves_a_root_in_every_family(family):
     env = solved(SIMPLEST.get(family) or lower(TEMPLATES[family]))
     assert env.solved, env.trace().to_text()
     assert len(env.path) <= 14
+
+
+@pytest.mark.parametrize("family", QUARTICS)
+def test_quartics_are_split_by_a_root_of_their_resolvent(family):
+    env = solved(lower(QUARTICS[family]), resolvent=True, max_changes=8)
+    assert env.solved and env.verdict.valid_when is None, env.trace().to_text()
+    assert len(env.path) <= 16 and "resolvent" in {step[0].op for step in env.path}
+    if family == "quartic_generic":
+        assert Trace.from_json(env.trace().to_json()).replay()
 
 
 @pytest.mark.parametrize("family", ["cubic_generic", "two_bases", "sin_cos", "palindromic"])
@@ -82,6 +92,14 @@ def test_plain_equations_are_of_trained_families_and_have_numbers_only():
     assert {p.family for p in problems} == set(wild.PLAIN) < set(wild.TRAINED)
     assert not any(p.equation.coefficients for p in problems)
     assert any(p.text.startswith("x + exp(") for p in problems)
+
+
+def test_nested_quartics_are_not_trained_on_and_all_have_a_route():
+    seen = {p.family for p in load_dataset("open_wild_quartic", "all")}
+    nested = load_dataset("open_wild_quartic", "nested")
+    assert seen == set(wild.QUARTIC) and {p.family for p in nested} == set(wild.QUARTIC_NESTED)
+    for problem in random.Random(0).sample([*nested, *load_dataset("open_wild_quartic")], 5):
+        assert wild.has_route(problem, quartics=True) and not wild.has_route(problem), problem
 
 
 @pytest.mark.slow
