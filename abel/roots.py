@@ -370,17 +370,18 @@ def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:
     for root in order:
         indices = window(len(root.integers)) if root.proved_at is None else root.proved_at
         kept.append((root, {i: values_at(root.at(i), symbols, points) for i in indices}))
-    doubtful: list[Root] = []
+    matched: list[tuple[Root, list[Expr]]] = []
     for root in reversed(order):
         rest = [pair for pair in kept if pair[0] is not root]
         others = matches(equation, root, rest, symbols, points)
         if others is not None:
             kept = rest
-            if root.proved and not is_one_of(root, others):
-                doubtful.append(root)
+            if root.proved:
+                matched.append((root, others))
     sure = [root for root, _ in kept if root.proved and root.valid_when is None]
-    if doubtful and len(sure) == distinct_roots(equation):
-        doubtful = []
+    if matched and len(sure) == distinct_roots(equation):
+        matched = []
+    doubtful = [root for root, others in matched if not is_one_of(root, others)]
     note = "equal to another root at every sample point, which is no proof"
     noted = {id(root): replaced(root, how=(*root.how, note)) for root in doubtful}
     noted |= {id(root): root for root, _ in kept}

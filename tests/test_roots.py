@@ -1,6 +1,7 @@
 """All roots: hand-worked equations, played by scripts where a trained policy would be asked."""
 
 import json
+from dataclasses import replace as replaced
 
 import pytest
 from sympy import I, Integer, Ne, Symbol, asin, atan, cos, exp, log, pi, sin, sqrt
@@ -53,7 +54,8 @@ def script(config, cache, proposals):
 
 
 def solve(text, config=DETECTOR, first=()):
-    proposals = wild.proposals if config is GENERAL else textbook.proposals
+    general = config.substitutions == "general"
+    proposals = wild.proposals if general else textbook.proposals
     cache = config.new_cache()
     decode = script(config, cache, proposals)
     solution = decode(parse(text), start_of(parse(text), cache), first)
@@ -155,6 +157,16 @@ def test_the_three_roots_of_a_cubic_are_found_once():
     _, roots = solve("x^3 + a*x + b = 0", GENERAL)
     numbers = {str(root.value.subs({A: 1.3, B: 0.7}).evalf(8)) for root in roots.found}
     assert len(roots.found) + len(roots.unproven) == 3 and len(numbers) == len(roots.found)
+
+
+@pytest.mark.slow
+def test_a_generic_quartic_has_four_roots_two_for_each_factor():
+    """Each of the three roots of the resolvent leads to all four."""
+    config = replaced(GENERAL, resolvent=True, max_changes=8)
+    _, roots = solve("x^4 + a*x^2 + b*x + c = 0", config)
+    assert len(roots.found) == 4 and roots.every_branch and not roots.unproven
+    assert all(root.valid_when is None for root in roots.found)
+    assert sum("with -sqrt(u)" in " ".join(root.how) for root in roots.found) == 2
 
 
 def test_factors_are_branches_and_the_simple_roots_stay():
