@@ -6,11 +6,13 @@ from sympy import Integer, Symbol, exp, sstr
 
 from abel import Env, EnvConfig, Trace, parse, verify_root
 from abel.cov import Goal, Relabel, Substitute, open_goals, reach_goal, unwind
-from abel.equation import Label, X, split_factor, split_summand
+from abel.env import look
+from abel.equation import ZERO, Label, X, split_factor, split_summand
 from abel.parse import parse_expression
 from abel.rewrite import replace
 from abel.search import greedy
 from abel.substitute import change, gather, lambert, lets, resolvent, shift_roots, tan_half, vieta
+from abel.transitions import Place, land
 
 GENERAL = EnvConfig(substitutions="general", max_steps=30)
 
@@ -175,6 +177,15 @@ def test_letters_of_a_resolvent_are_undone_with_its_root():
     found = reach_goal((goal,), goal.labels[0])[1]
     (label,) = [symbol for symbol in found.free_symbols if isinstance(symbol, Label)]
     assert label.block == goal.labels[0].block
+
+
+def test_a_false_root_of_a_resolvent_is_a_dead_end():
+    """By u = 0, which is no root of a resolvent, the goal would divide by 0."""
+    config = EnvConfig(substitutions="general", resolvent=True)
+    equation, cache = parse("a*x^4 + b*x^2 + c*x + d"), config.new_cache()
+    _, _, goal = resolvent(equation.lhs, equation.rhs)
+    place = land(Place(cache.form(X, ZERO), (goal,), (goal,), 1), cache)
+    assert place.goals == () and look(place, config, cache).actions == ()
 
 
 def test_only_depressed_quartics_with_a_linear_term_have_a_resolvent_to_ask_for():
