@@ -22,7 +22,18 @@ from typing import NamedTuple
 
 import mpmath
 import sympy
-from sympy import Complement, ConditionSet, Expr, FiniteSet, ImageSet, S, Symbol, Union
+from sympy import (
+    Complement,
+    ConditionSet,
+    Eq,
+    Expr,
+    FiniteSet,
+    ImageSet,
+    Piecewise,
+    S,
+    Symbol,
+    Union,
+)
 
 from abel.equation import X, has_x
 from abel.parse import parse
@@ -65,6 +76,7 @@ def ask(text: str) -> Answer:
         if not isinstance(root, sympy.Expr) or has_x(root):
             found.append("implicit")
             continue
+        root = general_case(root)
         verdict = verify_root(equation, root)
         if verdict:
             condition = None if verdict.valid_when is None else sympy.sstr(verdict.valid_when)
@@ -72,6 +84,18 @@ def ask(text: str) -> Answer:
         found.append(verdict.status)
     counts = ", ".join(f"{found.count(kind)} {kind}" for kind in sorted(set(found)))
     return Answer(None, None, f"no proved root ({counts})" if found else "no roots", seconds)
+
+
+def general_case(root: Expr) -> Expr:
+    """A root without cases that are for special coefficients, where something is equal to 0."""
+
+    def has_general_case(part: Expr) -> bool:
+        if not isinstance(part, Piecewise):
+            return False
+        *special, (_, last) = part.args
+        return last == S.true and all(isinstance(condition, Eq) for _, condition in special)
+
+    return root.replace(has_general_case, lambda part: part.args[-1][0])
 
 
 # ---- Sets of roots ----

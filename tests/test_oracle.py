@@ -32,6 +32,12 @@ def test_what_sympy_cannot_do_is_a_reason_not_a_crash(monkeypatch):
     assert answer.reason == "raised NotImplementedError: multiple generators"
 
 
+def test_cases_for_special_coefficients_do_not_hide_the_general_one():
+    """SymPy gives roots of a quartic by cases; without them our proof would not read its answer."""
+    answer = ask("x^4 + p*x^2 + q*x + r = 0")
+    assert answer.root and "Piecewise" not in answer.root and answer.valid_when is None
+
+
 def test_a_root_that_is_not_proved_is_a_failure(monkeypatch):
     monkeypatch.setattr("sympy.solve", lambda *_: [parse("x = a").rhs])
     assert ask("x + a = 0").reason == "no proved root (1 refuted)"
