@@ -128,6 +128,7 @@ class Run:
     config: EnvConfig
     generator: Generator
     step: int
+    cpu_seconds: float | None  # of the training; a bundle's are in its provenance
     folder: Path
     out: Path
 
@@ -139,8 +140,8 @@ def load_run(args: Args) -> Run:
     config = trained.env if args.cov == "run" else replace(trained.env, cov=args.cov)
     folder = path if path.is_dir() else path.parent
     out = Path(args.out) if args.out else folder / "reports"
-    dataset = args.dataset or trained.dataset
-    return Run(agent, dataset, config, config.generator(), int(state["step"]), folder, out)
+    dataset, spent = args.dataset or trained.dataset, state.get("cpu_seconds")
+    return Run(agent, dataset, config, config.generator(), int(state["step"]), spent, folder, out)
 
 
 def write_bundle(run: Run, out: Path) -> None:
@@ -149,6 +150,7 @@ def write_bundle(run: Run, out: Path) -> None:
         trained, origin = (json.loads((run.folder / f"{n}.json").read_text())
                            for n in ("args", "provenance"))  # fmt: skip
         trained["out"] = "runs"  # where it was trained is nobody's business
+        origin = {"checkpoint_step": run.step, "cpu_seconds": run.cpu_seconds} | origin
     out.mkdir(parents=True, exist_ok=True)
     state = {"format": FORMAT, "args": trained, "agent": run.agent.state_dict(), "step": run.step}
     save_checkpoint(out / "best.pt", state)

@@ -37,6 +37,7 @@ from abel.rewrite import has_exponential, has_root, negate, power, product, repl
 CUBE_ROOTS = tuple(Rational(-1, 2) + sign * sqrt(3) * I / 2 for sign in (1, -1))
 UNITS = {"sqrt": (ONE, MINUS_ONE), "cbrt": (ONE, *CUBE_ROOTS)}
 ANGLES = {"asin": sin, "acos": cos, "atan": tan}
+FINITE = (*UNITS, "resolvent")  # steps whose branches need no integer to count them
 # Steps that every solution survives, if all their branches are followed; a new operation is one
 # of these or may lose solutions.
 KEEPING = (

@@ -46,7 +46,7 @@ class EnvConfig:
     max_cov: int = 3
     """changes of variables allowed in an episode"""
     substitutions: Literal["detector", "general"] = "detector"
-    """cov alone, or in its place the general ones: let, shift, vieta, tan-half, lambert, gather"""
+    """cov alone, or in its place the general ones below and gather"""
     let: bool = True
     """with general substitutions: offer naming a sub-expression"""
     shift: bool = True

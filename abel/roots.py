@@ -19,7 +19,7 @@ import sympy as sp
 from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 
 from abel.actions import Action, describe, settle
-from abel.branches import UNITS, factors, forks, may_lose, principal
+from abel.branches import FINITE, factors, forks, may_lose, principal
 from abel.cov import open_goals, unwind
 from abel.env import EnvConfig, look
 from abel.equation import ZERO, Equation, X, num_nodes
@@ -242,7 +242,7 @@ class Explorer:
                 there = there._replace(
                     stack=stack, goals=open_goals(stack), num_changes=place.num_changes + 1
                 )
-            used = num_integers + (action.op not in (*UNITS, "resolvent"))
+            used = num_integers + (action.op not in FINITE)
             note = (f"{form}: {step}, {branch.note}",) if branch.note else ()
             ways.append(Way(land(there, self.cache), plan, trusted, (*how, *note), used))
         return ways

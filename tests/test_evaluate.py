@@ -205,7 +205,9 @@ def test_a_bundle_is_the_same_agent_and_smaller(run_dir, tmp_path):
     for name, weights in whole[0].state_dict().items():
         assert torch.equal(weights, small[0].state_dict()[name])
     size, before = ((path / "best.pt").stat().st_size for path in (out, Path(run_dir)))
-    assert size < before and (out / "provenance.json").exists()
+    origin = json.loads((out / "provenance.json").read_text())
+    assert size < before and origin["checkpoint_step"] == whole[2]["step"]
+    assert origin["cpu_seconds"] == whole[2]["cpu_seconds"] and origin["command"]
 
 
 @pytest.mark.parametrize("damaged", ["args.json", "provenance.json"])
