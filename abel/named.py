@@ -10,9 +10,8 @@ from __future__ import annotations
 from sympy import Add, Expr, Mul, Pow
 from sympy.polys.rings import PolyElement
 
-from abel.proof import INVERSE, GiveUp, Tower
-
-NAME = "name"  # the kind of kernels that stand for their `arg`
+from abel.kernels import INVERSE, NAME, GiveUp
+from abel.proof import NESTING, Tower
 
 
 class NamedTower(Tower):
@@ -26,7 +25,7 @@ class NamedTower(Tower):
         super().let_x(value)
         self.naming = False
 
-    def vanishes(self, f: PolyElement, nesting: int = 4) -> bool:
+    def vanishes(self, f: PolyElement, nesting: int = NESTING) -> bool:
         return not self.written_out(f)
 
     def argument(self, expr: Expr, arg: Expr) -> PolyElement:

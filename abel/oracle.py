@@ -37,7 +37,7 @@ from sympy import (
 
 from abel.equation import X, has_x
 from abel.parse import parse
-from abel.residual import sample_points
+from abel.samples import sample_points
 from abel.verify import verify_root
 
 ROOT = Path(__file__).resolve().parent.parent

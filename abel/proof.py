@@ -1,51 +1,41 @@
-"""Exact proofs of the solving criterion: Laurent polynomials over QQ in coefficients and kernels.
+"""Exact proofs of the solving criterion, in the ring of `abel.kernels`.
 
-Kernels are radicals, inverses, exponentials, logarithms and the like, reduced by what is known of
-them, such as k**q = base. At depth 0 only rules that hold on every branch are used; at depth 1
-branches are taken as they are at a given point, and each choice is recorded as a condition; at
-depth 2 roots and logarithms of products are also split by sign.
+At depth 0 only rules that hold on every branch are used; at depth 1 branches are taken as they are
+at a given point, and each choice is recorded as a condition; at depth 2 roots and logarithms of
+products are also split by sign. Where a number decides, it is a ball that excludes the other answer
+(`abel.balls`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache, reduce, wraps
+from functools import reduce, wraps
 from itertools import product
-from typing import Any, NamedTuple
 
 import sympy as sp
+from flint import acb, arb
 from sympy import QQ, Add, Expr, Float, Ge, I, Le, Mul, Pow, Rational, Symbol, exp, pi
 from sympy.logic.boolalg import Boolean
-from sympy.polys.rings import PolyElement, PolyRing, ring
+from sympy.polys.rings import PolyElement
 
-from abel.equation import ONE, ZERO, X, integer_bits, remember
-from abel.residual import DIGITS_50, column, columns_at
+from abel.balls import Point
+from abel.equation import ONE, ZERO, X, integer_bits
+from abel.kernels import (
+    INVERSE,
+    PARITY,
+    GiveUp,
+    Kernel,
+    KernelRing,
+    as_qq,
+    as_rational,
+    lowest,
+    shifted,
+)
 
 MAX_BITS = 4096  # of a number in a proof
-MAX_WORK, MAX_POWER = 30_000, 200  # products of terms in one proof; exponents
-MAX_FACTOR_TERMS, MAX_FACTOR_SIZE = 16, 200  # terms, and product of (degree + 1), to be factored
+NESTING = 4  # roots within roots that are looked into to see that something is 0
 HALF = Rational(1, 2)
-
-
-class GiveUp(Exception):
-    """A size guard was hit, or a function has no rule."""
-
-
-class Retry(Exception):
-    """A kernel needs a higher order: base**(1/6) in place of base**(1/2)."""
-
-
-class _Kernel(NamedTuple):
-    """What a generator stands for: a symbol, pi, or a function of `arg`."""
-
-    # Pow: arg**(1/order); exp: exp(arg/order); INVERSE: 1/arg; PARITY: (-1)**arg; else kind(arg)
-    kind: Any
-    arg: PolyElement | None = None
-    order: int = 1
-
-
-INVERSE, PARITY = "inverse", "parity"
 SMALL_PRIMES = tuple(sp.primerange(200))
 REWRITTEN = {
     sp.sin: lambda u: (exp(I * u) - exp(-I * u)) * -I / 2,
@@ -53,47 +43,6 @@ REWRITTEN = {
     sp.tan: lambda u: sp.sin(u) / sp.cos(u),
     sp.acos: lambda u: pi / 2 - sp.asin(u),
 }
-
-
-@lru_cache(maxsize=64)
-def _ring(num_generators: int) -> PolyRing:
-    return ring([f"g{i}" for i in range(num_generators)], QQ)[0]
-
-
-def _rational(c: Any) -> Rational:
-    return Rational(int(c.numerator), int(c.denominator))
-
-
-def _qq(r: Rational | int) -> Any:
-    return QQ(int(r.numerator), int(r.denominator))
-
-
-def _lowest(f: PolyElement) -> tuple[int, ...]:
-    """Exponents of the largest monomial that divides f; they may be negative."""
-    return tuple(map(min, zip(*f)))
-
-
-def _shifted(f: PolyElement, monom: tuple[int, ...]) -> PolyElement:
-    """f / monom"""
-    return f.ring.from_dict({tuple(map(int.__sub__, m, monom)): c for m, c in f.items()})
-
-
-@remember
-def _irreducible_factors(f: PolyElement) -> tuple[tuple[PolyElement, int], ...]:
-    """Over QQ, without the constant, leading coefficients positive; f itself if costly."""
-    degrees = f.degrees()
-    used = [i for i, degree in enumerate(degrees) if degree]
-    factors = [(f, 1)] if used else []
-    small = len(f) <= MAX_FACTOR_TERMS and math.prod(d + 1 for d in degrees) <= MAX_FACTOR_SIZE
-    if small and max(map(sum, f)) > 1:
-        # SymPy factors faster without the generators that do not occur.
-        narrow = _ring(len(used)).from_dict({tuple(m[i] for i in used): c for m, c in f.items()})
-        factors = []
-        for factor, e in narrow.factor_list()[1]:
-            exponents = [(dict(zip(used, m)), c) for m, c in factor.items()]
-            wide = {tuple(m.get(i, 0) for i in range(len(degrees))): c for m, c in exponents}
-            factors.append((f.ring.from_dict(wide), e))
-    return tuple((p if p.LC > 0 else -p, e) for p, e in factors)
 
 
 def _small_factors(n: int) -> list[tuple[int, int]]:
@@ -109,136 +58,44 @@ def _small_factors(n: int) -> list[tuple[int, int]]:
     return [(p, e) for p, e in found if p > 1 and e]
 
 
+def is_below(value: acb | arb, bound: arb) -> bool | None:
+    """Whether |value| is below the bound; None if it cannot be told."""
+    size = abs(value)
+    return True if size < bound else False if size > bound else None
+
+
 def _tentative(method: Callable) -> Callable:
-    """Conditions that were noted on the way are forgotten if nothing came of it."""
+    """Conditions and divisors that were noted on the way are forgotten if nothing came of it."""
 
     @wraps(method)
     def wrapper(self, *args):
-        before = dict(self.conditions)
+        before = dict(self.conditions), dict(self.divisors)
         result = method(self, *args)
         if not result:
-            self.conditions = before
+            self.conditions, self.divisors = before
         return result
 
     return wrapper
 
 
-class Tower:
-    """The ring in which one proof happens, built kernel by kernel as expressions are converted.
+class Tower(KernelRing):
+    """A proof under way.
 
     Depth 0 uses only what holds on every branch. Depth 1 takes the branches at a sample point and
     notes each choice in `conditions`. Depth 2 also splits roots and logarithms of products, by the
     signs there.
     """
 
-    num_kernels = 20
-
-    def __init__(self, symbols: list[Symbol], point: tuple[float, ...], depth: int, orders: dict):
-        self.ring = _ring(len(symbols) + self.num_kernels)
-        self.depth, self.orders = depth, orders
-        self.numbers = columns_at([point], symbols, DIGITS_50)
-        self.work = 0
-        self.kernels: list[_Kernel] = []
-        self.index: dict[tuple, int] = {}
+    def __init__(self, symbols: list[Symbol], point: Point, depth: int, orders: dict) -> None:
+        super().__init__(symbols, orders)
+        self.point, self.depth = point, depth
         self.angles: dict[tuple, PolyElement] = {}  # u, by (sin, sin(u)), ...
         self.origins: dict[PolyElement, tuple[PolyElement, int]] = {}  # (u, n), by u**n
         self.logarithms: dict[PolyElement, PolyElement] = {}  # u, by exp(u)
         self.conditions: dict[Boolean, None] = {}
         self.tried: dict[PolyElement, int] = {}  # how deep it was tried to show that f is 0
-        self.one, self.zero = self.ring.one, self.ring.zero
-        self.known = {symbol: self.kernel(symbol) for symbol in symbols}
-        self.known[I] = self.i = self.kernel(I, -self.one, 2)
-        self.known[pi] = self.pi = self.kernel(pi)
 
-    # Arithmetic
-
-    def kernel(self, kind: object, arg: PolyElement | None = None, order: int = 1) -> PolyElement:
-        """The generator for this kernel, perhaps a new one; its order is a multiple of `order`."""
-        key = (kind, arg)
-        self.orders[key] = order = math.lcm(order, self.orders.get(key, 1))
-        place = self.index.setdefault(key, len(self.kernels))
-        if place == len(self.kernels):
-            if place == self.ring.ngens:
-                raise GiveUp
-            self.kernels.append(_Kernel(kind, arg, order))
-        elif self.kernels[place].order != order:
-            raise Retry
-        return self.ring.gens[place]
-
-    def times(self, f: PolyElement, g: PolyElement) -> PolyElement:
-        self.spend(len(f) * len(g))
-        return self.reduced(f * g)
-
-    def spend(self, num_products: int) -> None:
-        """Proofs are bounded by the number of terms that they multiply."""
-        self.work += num_products
-        if self.work > MAX_WORK:
-            raise GiveUp
-
-    def reduced(self, f: PolyElement) -> PolyElement:
-        """f with k**order = arg put in for radicals and k*arg = 1 for inverses, outermost kernels
-        first.
-        """
-        for i in reversed(range(len(self.kernels))):
-            kind, arg, order = self.kernels[i]
-            limit = {Pow: order, I: 2, sp.sin: 2, PARITY: 2, INVERSE: 1}.get(kind)
-            if limit is None or all(0 <= monom[i] < limit for monom in f):
-                continue
-            parts: dict[int, dict] = {}
-            for monom, c in f.items():
-                whole, rest = divmod(monom[i], limit)
-                parts.setdefault(whole, {})[monom[:i] + (rest,) + monom[i + 1 :]] = c
-            top = max(0, *parts) if kind is INVERSE else 0
-            if kind is sp.sin:
-                arg = self.one - self.kernel(sp.cos, arg) ** 2
-            f, arg = self.zero, self.one if kind is PARITY else arg
-            for whole, part in parts.items():
-                scale = self.power(arg, top - whole if kind is INVERSE else whole)
-                f += self.times(self.ring.from_dict(part), scale)
-            while top and (quotient := self.quotient(f, arg)) is not None:
-                f, top = quotient, top - 1
-            f *= self.ring.gens[i] ** top
-        return f
-
-    def quotient(self, f: PolyElement, g: PolyElement) -> PolyElement | None:
-        """f / g if nothing remains; g is monic, and no monomial divides it."""
-        rest, result, low = dict(f), {}, _lowest(f) if f else ()
-        while rest:
-            lead = max(rest)
-            shift, c = tuple(map(int.__sub__, lead, g.LM)), rest[lead]
-            if any(map(int.__lt__, shift, low)):
-                return None
-            result[shift] = c
-            self.spend(len(g))
-            for monom, k in g.items():
-                place = tuple(map(int.__add__, monom, shift))
-                rest[place] = rest.get(place, 0) - c * k
-                if not rest[place]:
-                    del rest[place]
-        return self.ring.from_dict(result)
-
-    def inverse(self, f: PolyElement) -> PolyElement:
-        if not f:
-            raise ZeroDivisionError
-        low, lead = _lowest(f), f.LC
-        core = _shifted(f, low) * (1 / lead)
-        result = self.ring.from_dict({tuple(-e for e in low): 1 / lead})
-        return self.reduced(result if core == 1 else result * self.kernel(INVERSE, core))
-
-    def power(self, f: PolyElement, n: int) -> PolyElement:
-        if n < 0:
-            return self.power(self.inverse(f), -n)
-        if len(f) == 1 and abs(f.LC) == 1:
-            return self.reduced(f**n)
-        if n > MAX_POWER:
-            raise GiveUp
-        result = self.one
-        for bit in bin(n)[2:]:
-            result = self.times(result, result)
-            result = self.times(result, f) if bit == "1" else result
-        return result
-
-    # From SymPy and back
+    # From SymPy
 
     def let_x(self, value: Expr) -> None:
         """What x stands for in what is converted from now on."""
@@ -249,7 +106,7 @@ class Tower:
             return self.known[expr]
         kind, args = type(expr), [self.argument(expr, arg) for arg in expr.args]
         if isinstance(expr, (Rational, Float)) and integer_bits(Rational(expr)) <= MAX_BITS:
-            result = self.one * _qq(Rational(expr))
+            result = self.one * as_qq(Rational(expr))
         elif kind is Add:
             result = self.reduced(sum(args, self.zero))
         elif kind is Mul:
@@ -282,50 +139,28 @@ class Tower:
         """An argument of `expr`, converted; `abel.named` has another way."""
         return self.convert(arg)
 
-    def expression(self, f: PolyElement) -> Expr:
-        terms = []
-        for monom, c in f.terms():
-            powers = [self.meaning(self.kernels[i]) ** e for i, e in enumerate(monom) if e]
-            terms.append(Mul(_rational(c), *powers))
-        return Add(*terms)
-
-    def meaning(self, kernel: _Kernel) -> Expr:
-        kind, arg, order = kernel
-        if arg is None or kind is I:
-            return kind
-        inner = self.expression(arg)
-        if kind is PARITY:
-            return Pow(-ONE, inner, evaluate=False)
-        if kind in (Pow, INVERSE):
-            # Unevaluated: SymPy would ask its assumption engine about everything.
-            return Pow(inner, Rational(1, order) if kind is Pow else -1, evaluate=False)
-        return kind(inner / order, evaluate=False)
-
     # Signs and ranges of what is real; at depth 0 only those that hold everywhere
 
-    def number(self, expr: Expr) -> tuple[complex, float]:
-        return column(expr, self.numbers, DIGITS_50)[0]
-
     def assume(self, expr: Expr, low: Expr | None, high: Expr | None) -> bool:
-        """Whether low <= expr <= high at the sample point; a condition from now on if it has
-        symbols.
+        """Whether a real expression is low <= expr <= high at the sample point; a condition from
+        now on if it has symbols.
         """
         constant, expr = expr.as_coeff_Add()
+        if expr.free_symbols and not self.depth:
+            return False
         bounds = [(kind, b - constant) for kind, b in ((Ge, low), (Le, high)) if b is not None]
         for kind, bound in bounds:
-            value, error = self.number(expr - bound)
-            if abs(value) <= 8 * error or (value.real > 0) != (kind is Ge):
+            if self.point.sign(expr - bound) != (1 if kind is Ge else -1):
                 return False
-        if expr.free_symbols and self.depth:
+        if expr.free_symbols:
             self.conditions |= {kind(expr, bound, evaluate=False): None for kind, bound in bounds}
-        return self.depth > 0 or not expr.free_symbols
+        return True
 
     @_tentative
     def sign(self, f: PolyElement) -> int | None:
         """1 or -1, with its condition noted; None if f is not real or too close to 0."""
         if not f or not self.real(f):
             return None
-        value, error = self.number(self.expression(f))
         odd = [p for p, e in self.factors(f) if e % 2 and not self.positive(p)]
         core = math.prod(odd, start=self.one)
         single = self.kernels_in(core)[0] if len(core) == 1 and sum(core.LM) == 1 else None
@@ -335,14 +170,14 @@ class Tower:
         else:
             expr = self.expression(core)
             known = self.assume(expr, ZERO, None) or self.assume(expr, None, ZERO)
-        return (1 if value.real > 0 else -1) if known and abs(value) > 8 * error else None
+        return self.point.sign(self.expression(f)) if known else None
 
     @_tentative
     def real(self, f: PolyElement) -> bool:
         """Whether every kernel in f is real, its conditions noted."""
         return all(self.real_kernel(kernel) for kernel in self.kernels_in(f))
 
-    def real_kernel(self, kernel: _Kernel) -> bool:
+    def real_kernel(self, kernel: Kernel) -> bool:
         kind, arg, _ = kernel
         if kind in (Pow, I, sp.log, sp.LambertW):
             return self.sign(arg) == 1
@@ -350,14 +185,11 @@ class Tower:
             return self.real(arg) and self.within(arg, -ONE, ONE)
         return arg is None or self.real(arg)
 
-    def kernels_in(self, f: PolyElement) -> list[_Kernel]:
-        return [kernel for i, kernel in enumerate(self.kernels) if any(monom[i] for monom in f)]
-
     @_tentative
     def within(self, f: PolyElement, low: Expr, high: Expr) -> bool:
         """Whether low <= f <= high, noted as a condition; multiples of pi move into the bounds."""
         shift = f.coeff(self.pi)
-        f, shift = f - self.pi * shift, pi * _rational(shift)
+        f, shift = f - self.pi * shift, pi * as_rational(shift)
         low, high = low - shift, high - shift
         if f and f.LC < 0:
             f, low, high = -f, -high, -low
@@ -368,17 +200,6 @@ class Tower:
         sure = [kernel.kind in (Pow, exp, pi, sp.LambertW) for kernel in self.kernels]
         even = all(sure[i] or e % 2 == 0 for monom in f for i, e in enumerate(monom) if e)
         return even and all(c > 0 for c in f.values())
-
-    def factors(self, f: PolyElement) -> list[tuple[PolyElement, int]]:
-        """Irreducible factors of f and their powers, without the constant."""
-        low = _lowest(f)
-        found = [*_irreducible_factors(_shifted(f, low))]
-        for i, e in enumerate(low):
-            if e and self.kernels[i].kind is INVERSE:
-                found += [(p, -e * n) for p, n in _irreducible_factors(self.kernels[i].arg)]
-            elif e:
-                found.append((self.ring.gens[i], e))
-        return found
 
     # Functions
 
@@ -391,13 +212,13 @@ class Tower:
         base, n = self.origins.get(f, (self.zero, 0))
         if self.depth and (sign := self.sign(base)) and (sign > 0 or n % 2 == 0):
             return [(part, e * n, is_log) for part, e, is_log in self.split(base * sign)]
-        if f in self.logarithms and self.real(self.logarithms[f]):
+        if f in self.logarithms and self.is_principal(self.logarithms[f]):
             return [(self.logarithms[f], 1, True)]
         content, rest = f.primitive()
         parts = []
         for number, sign in ((content.numerator, 1), (content.denominator, -1)):
             parts += [(self.one * p, sign * e, False) for p, e in _small_factors(int(number))]
-        for i, e in enumerate(_lowest(rest)):
+        for i, e in enumerate(lowest(rest)):
             if e and self.kernels[i].kind is exp and self.real(self.kernels[i].arg):
                 parts.append((self.kernels[i].arg, Rational(e, self.kernels[i].order), True))
                 rest = self.times(rest, self.power(self.ring.gens[i], -e))
@@ -411,6 +232,15 @@ class Tower:
             return [*parts, (kernel.arg, Rational(e, kernel.order), False)]
         return parts if rest == 1 else [*parts, (rest, 1, False)]
 
+    def is_principal(self, u: PolyElement) -> bool:
+        """Whether log(exp(u)) is u."""
+        if self.real(u):
+            return True
+        expr = self.expression(u)
+        if expr.free_symbols:
+            return False
+        return bool(self.point.settle(expr, lambda z: is_below(z.imag, arb.pi())))
+
     def root(self, f: PolyElement, r: Rational) -> PolyElement:
         """f**r"""
         if not f and r > 0:
@@ -418,7 +248,7 @@ class Tower:
         whole, r = divmod(r, 1)
         result = self.power(f, int(whole))
         for base, e, is_log in self.split(f) if r else ():
-            part = self.exp(base * _qq(e * r)) if is_log else self.radical(base, e * r)
+            part = self.exp(base * as_qq(e * r)) if is_log else self.radical(base, e * r)
             result = self.times(result, part)
         return result
 
@@ -435,13 +265,12 @@ class Tower:
         return self.times(self.power(base, int(whole)), root)
 
     def log(self, f: PolyElement) -> PolyElement:
-        if not f:
-            raise ZeroDivisionError
+        self.divide_by(f)
         result = self.zero
         for base, e, is_log in self.split(f):
             if not is_log:
                 base = self.i * self.pi if base == -1 else self.kernel(sp.log, base)
-            result += base * _qq(e)
+            result += base * as_qq(e)
         return result
 
     def exp(self, f: PolyElement) -> PolyElement:
@@ -450,16 +279,16 @@ class Tower:
         """
         result, turn = self.one, self.zero
         for monom, c in self.separated(f).terms():
-            term, c = self.ring.from_dict({monom: QQ(1)}), _rational(c)
+            term, c = self.ring.from_dict({monom: QQ(1)}), as_rational(c)
             part = self.exp_by_rule(monom, c)
             if part is None and self.depth and monom[self.i.LM.index(1)]:
-                turn += term * _qq(c)
+                turn += term * as_qq(c)
                 part = self.one
             result = self.times(result, self.exp_kernel(term, c) if part is None else part)
         if turn:
             content, unit = turn.primitive()
             sign = 1 if unit.LC > 0 else -1
-            result = self.times(result, self.exp_kernel(unit * sign, sign * _rational(content)))
+            result = self.times(result, self.exp_kernel(unit * sign, sign * as_rational(content)))
         return result
 
     def separated(self, f: PolyElement) -> PolyElement:
@@ -474,7 +303,7 @@ class Tower:
             lead = self.ring.from_dict({arg.LM: arg.LC})  # arg is monic
             while divisible := [m for m in f if all(map(int.__ge__, m, (k * lead).LM))]:
                 term = self.ring.from_dict({max(divisible): f[max(divisible)]})
-                part = _shifted(term, (k * lead).LM)
+                part = shifted(term, (k * lead).LM)
                 self.spend(len(arg))
                 f = f - term + part - part * k * (arg - lead)
         return f
@@ -520,7 +349,7 @@ class Tower:
 
     def exp_kernel(self, unit: PolyElement, c: Rational) -> PolyElement:
         """exp(c*unit); exp(I*u) = cos(u) + I*sin(u) for real u"""
-        order, angle = int(c.q), _shifted(unit, self.i.LM)
+        order, angle = int(c.q), shifted(unit, self.i.LM)
         if self.real(angle):
             turn = self.kernel(sp.cos, angle, order)
             turn += self.i * self.kernel(sp.sin, angle, order) * (1 if c > 0 else -1)
@@ -541,15 +370,15 @@ class Tower:
             if u is None or not self.real(u):
                 continue
             u = self.pi * QQ(1, 2) - u if inverse is sp.cos else u
-            n = round(self.number(self.expression(u))[0].real / math.pi)
-            if self.within(u, pi * (n - HALF), pi * (n + HALF)):
+            n = self.point.settle(self.expression(u), lambda z: round(float(z.real) / math.pi))
+            if n is not None and self.within(u, pi * (n - HALF), pi * (n + HALF)):
                 return (u - self.pi * n) * (-sign if n % 2 and kind is sp.asin else sign)
         return self.kernel(kind, f)
 
     # The proof
 
     @_tentative
-    def vanishes(self, f: PolyElement, nesting: int = 4) -> bool:
+    def vanishes(self, f: PolyElement, nesting: int = NESTING) -> bool:
         """Whether f is 0: at sight, or as a factor is high*k**j + low with k**j = -low/high."""
         f = self.reduced(f)
         if not f or nesting <= self.tried.get(f, 0):
@@ -571,12 +400,27 @@ class Tower:
             difference = self.power(value, order) - self.power(base, j)
             if self.vanishes(difference, nesting - 1) and self.principal(value, base, order, j):
                 return True
-        return False
+        return nesting == NESTING and (self.is_no_turn(f, self.one) or self.is_no_turn(f, self.i))
+
+    @_tentative
+    def is_no_turn(self, f: PolyElement, unit: PolyElement) -> bool:
+        """Whether f is 0 since exp(unit*f) is 1, and f too small for a turn of 2*pi: sums of
+        logarithms (unit 1) or of angles (unit I), with rational factors.
+        """
+        kinds = {kernel.kind for kernel in self.kernels_in(f)}
+        if kinds.isdisjoint((sp.log,) if unit == 1 else (sp.asin, sp.atan)):
+            return False
+        f *= math.lcm(*[int(c.denominator) for c in f.values()])
+        if not self.vanishes(self.exp(self.times(unit, f)) - 1, NESTING - 1):
+            return False
+        expr = self.expression(f)
+        if not expr.free_symbols:
+            return bool(self.point.settle(expr, lambda z: is_below(z, 2 * arb.pi())))
+        return self.real(f) and (unit == 1 or self.within(f, -pi, pi))
 
     def principal(self, value: PolyElement, base: PolyElement, order: int, j: int) -> bool:
         """Whether value, with value**order = base**j, is the principal base**(j/order)."""
         expr = self.expression(value)
         if j == 1 and not expr.free_symbols:
-            number, error = self.number(expr)
-            return 1e9 * error < abs(number) and abs(DIGITS_50.arg(number)) < math.pi / order - 1e-6
+            return bool(self.point.settle(expr, lambda z: is_below(z.arg(), arb.pi() / order)))
         return self.sign(value) == 1 and (j == 1 or self.sign(base) == 1)

@@ -22,7 +22,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args, get_origin, get_type_hints
 
-PACKAGES = ("torch", "sympy", "numpy", "mpmath", "tyro", "tensorboard")
+PACKAGES = ("torch", "sympy", "python-flint", "numpy", "mpmath", "tyro", "tensorboard")
 
 
 class RunError(ValueError):

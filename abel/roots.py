@@ -16,17 +16,19 @@ from typing import Any, NamedTuple
 
 import mpmath
 import sympy as sp
+from flint import acb, arb
 from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 
 from abel.actions import Action, describe, settle
+from abel.balls import Point, precision
 from abel.branches import FINITE, factors, forks, may_lose, principal
 from abel.cov import open_goals, unwind
 from abel.env import EnvConfig, look
 from abel.equation import ZERO, Equation, X, num_nodes
 from abel.oracle import NEAR, REACH, window
-from abel.residual import DIGITS_50, column, columns_at, points_for
 from abel.rewrite import difference, replace, total
 from abel.rewrite import product as times
+from abel.samples import points_for
 from abel.search import Solution
 from abel.transitions import Place, TransitionCache, advance, land, start_of
 from abel.verify import Verdict, verify_root
@@ -320,14 +322,16 @@ def one_by_one(equation: Equation, root: Root, cache: TransitionCache) -> Root:
 
 
 def values_at(expr: Expr, symbols: list[Symbol], points: list[tuple[float, ...]]) -> list[Value]:
-    """The expression at every point."""
-    try:
-        known = columns_at(points, symbols, DIGITS_50)
-        return [mpmath.mpmathify(value) for value, _ in column(expr, known, DIGITS_50)]
-    except (ArithmeticError, ValueError, RecursionError):
-        if len(points) == 1:
-            return [None]
-        return [values_at(expr, symbols, [point])[0] for point in points]
+    """The expression at every point, to 40 digits; None where it has no such value."""
+    return [value_at(expr, Point(dict(zip(symbols, point)))) for point in points]
+
+
+def value_at(expr: Expr, point: Point) -> Value:
+    return point.settle(expr, lambda z: mpmath.mpmathify(z) if is_exact_enough(z) else None)
+
+
+def is_exact_enough(value: acb) -> bool:
+    return bool(value.rad() < 1e-40 * (1 + abs(value)))
 
 
 def is_same(first: Value, second: Value) -> bool:
@@ -340,17 +344,17 @@ def is_root_at(
     equation: Equation, symbols: list[Symbol], point: tuple[float, ...], value: Value
 ) -> bool:
     """Whether a number with 40 digits is a root for these coefficients."""
-    known = columns_at([point], symbols, DIGITS_50)
-    number = DIGITS_50.mpc(value)
-    known[X] = [(number, 1e-38 * float(1 + abs(number)))]
+    ball = acb(arb(value.real, radius := 1e-38 * float(1 + abs(value))), arb(value.imag, radius))
+    where, bits = Point(dict(zip(symbols, point))), 256
+    where.let(X, ball, bits)
     try:
-        (left, d), (right, e) = (
-            column(side, known, DIGITS_50)[0] for side in (equation.lhs, equation.rhs)
-        )
-        away = [column(entry, known, DIGITS_50)[0] for entry in equation.nonzero]
-    except (ArithmeticError, ValueError, RecursionError):
+        sides = [where.value(side, bits) for side in (equation.lhs, equation.rhs)]
+        away = [where.value(entry, bits) for entry in equation.nonzero]
+    except (ArithmeticError, RecursionError):
         return False
-    return abs(left - right) <= 8 * (d + e) and all(abs(v) > 8 * error for v, error in away)
+    with precision(bits):
+        residual = sides[0] - sides[1]
+    return residual.contains(0) and not any(entry.contains(0) for entry in away)
 
 
 def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:

@@ -1,35 +1,47 @@
 """The solving criterion: is a candidate a root of the equation as it was given?
 
 "Solved" is decided only here. Coefficients are real, a root may be complex, and sqrt, log, powers,
-asin, acos, atan are principal. A candidate may have symbols that are declared integers (asin(a) +
-2*pi*n); a proof then holds for all of them but 0, which is to be tried by itself. Three steps, each
-bounded by sizes:
+asin, acos, atan are principal. A proof has two halves: the residual is 0, and the equation as it
+was typed is defined there, both for almost all letters within `valid_when`: all but those for which
+something that is divided by happens to be 0. A candidate may have symbols that are declared
+integers (asin(a) + 2*pi*n); a proof then holds for every one of them that `valid_when` does not
+exclude. Three steps, each bounded by sizes:
 
-1. Numbers (`abel.residual`): the residual at fixed sample points, with an error bound.
+1. Numbers (`abel.balls`): the residual at fixed sample points, as balls. What is certainly not 0 at
+   any of them is refuted.
 2. Proof (`abel.named`, `abel.proof`): the residual reduces to 0 on every branch, or on branches
-   chosen at a sample point; then each choice becomes a condition in `valid_when`. Large candidates
-   are proved on every branch or not at all.
-3. Numbers again: a sample point inside the conditions that is not a root revokes the proof.
+   chosen at a sample point; then each choice becomes a condition in `valid_when`. Nothing that is
+   divided by is 0 (`abel.domain`).
+3. Numbers again: a sample point inside the conditions that is certainly no root revokes the proof.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
 import sympy as sp
-from sympy import Dummy, Expr, Ge, Mul, Symbol
+from sympy import Dummy, Expr, Ge, Integer, Mul, Ne, Pow, Symbol, exp
 from sympy.logic.boolalg import Boolean
 
-from abel.equation import Equation, X, has_x, num_nodes
+from abel.balls import PRECISIONS, Point, Undefined, precision
+from abel.domain import exceptions
+from abel.equation import Equation, X, has_x, num_nodes, remember
+from abel.kernels import Retry
 from abel.named import NamedTower
-from abel.proof import Retry, Tower
-from abel.residual import DIGITS_50, DOUBLES, column, columns_at, points_for, settled_outcomes
+from abel.proof import Tower
+from abel.rewrite import replace
+from abel.samples import Row, far_points, in_letters, points_for
 
 MAX_NODES = 400  # of the equation and the candidate
 MAX_NAMED_NODES = 20_000  # of them; from 400 on only `abel.named` is tried
+STRIDE = 5
 MAX_RETRIES, MAX_FAILED_PROOFS = 8, 3
+MAX_EXCEPTIONS, MAX_PERIOD = 8, 48  # of a family: integers, and residue classes
+
+Cell = frozenset[Boolean]  # conditions that hold together
 
 
 @dataclass(frozen=True)
@@ -44,35 +56,219 @@ class Verdict:
         return self.status == "proved"
 
 
-def _prove(
-    equation: Equation, candidate: Expr, symbols, point, depth: int, tower: type[Tower] = Tower
-) -> frozenset[Boolean] | None:
-    """Conditions under which the candidate is a root, found at `point`; None without a proof."""
-    orders: dict[tuple, int] = {}
-    for _ in range(MAX_RETRIES):
-        proof = tower(symbols, point, depth, orders)
+class NotDefined(Exception):
+    """What the equation, or the candidate, divides by is 0 on every branch."""
+
+
+# ---- Numbers ----
+
+
+def _outcome(equation: Equation, candidate: Expr, point: Point, precisions: tuple[int, ...]) -> str:
+    """At one point: "other" if it is certainly no root, "undefined" if the equation certainly is;
+    "root" if the last ball is small and holds 0; else "unknown".
+    """
+    found = "unknown"
+    for bits in precisions:
         try:
-            proof.let_x(candidate)
-            residual = proof.convert(equation.lhs) - proof.convert(equation.rhs)
-            return _tightest(proof.conditions) if proof.vanishes(residual) else None
-        except Retry:
-            continue
-        except Exception:  # GiveUp, or whatever SymPy raises on odd input: there is no proof
+            with precision(bits):
+                root = point.value(candidate, bits)
+                point.let(X, root, bits)
+                left, right = point.value(equation.lhs, bits), point.value(equation.rhs, bits)
+                if not (left - right).contains(0):
+                    return "other"
+                if any(point.value(entry, bits).is_zero() for entry in equation.nonzero):
+                    return "undefined"
+                # Beside a candidate beyond all bits a summand may be lost.
+                small = (left - right).rad() * 2 ** (bits // 4) < 1 + abs(left) + abs(right)
+                found = "root" if small and abs(root) < 2**bits else "unknown"
+        except Undefined:
+            return "undefined"
+        except (OverflowError, RecursionError):
+            return "unknown"
+    return found
+
+
+@remember
+def _has_branches(expr: Expr) -> bool:
+    """Whether a function of symbols with several branches occurs."""
+    if not expr.free_symbols:
+        return False
+    if isinstance(expr, Pow) and not expr.exp.is_Integer and expr.base.free_symbols:
+        return True
+    if isinstance(expr, sp.log | sp.asin | sp.acos | sp.atan | sp.LambertW):
+        return True
+    return any(_has_branches(arg) for arg in expr.args)
+
+
+def _num_complex(equation: Equation, candidate: Expr, symbols: list[Symbol], row: Row) -> float:
+    """How many sub-expressions are not real at a point: branches are best chosen where all are."""
+    bits = PRECISIONS[0]
+    point = Point(dict(zip(symbols, row)))
+    try:
+        point.let(X, point.value(candidate, bits), bits)
+        point.value(equation.lhs, bits), point.value(equation.rhs, bits)
+    except (ArithmeticError, RecursionError):
+        return math.inf
+    return sum(not value.imag.is_zero() for value in point.known[bits].values())
+
+
+# ---- Proofs ----
+
+
+class Case:
+    """One question to the criterion: what all its proofs have in common."""
+
+    def __init__(self, equation: Equation, candidate: Expr, is_class: bool = False) -> None:
+        self.equation, self.candidate = equation, candidate
+        self.is_class = is_class  # whether the candidate is one residue class of a family
+        exprs = (equation.lhs, equation.rhs, candidate, *equation.nonzero)
+        self.size = sum(map(num_nodes, exprs[:3]))
+        free = set().union(*[expr.free_symbols for expr in exprs]) - {X}
+        self.symbols = sorted(free, key=lambda symbol: symbol.name)
+        self.integers = [symbol for symbol in self.symbols if symbol.is_integer]
+        self.branches = any(map(_has_branches, exprs))
+        # Without letters all the evidence is at one point.
+        self.most = PRECISIONS[-1] if not self.symbols else PRECISIONS[-2]
+
+    def point(self, row: Row) -> Point:
+        return Point(dict(zip(self.symbols, row)), self.most)
+
+    def outcomes(self, rows: list[Row], precisions: tuple[int, ...]) -> dict[Row, str]:
+        """At every fifth point with all bits, which tells a near miss; at the others with few."""
+        found = {}
+        for i, row in enumerate(rows):
+            bits = precisions if i % STRIDE == 0 else precisions[:1]
+            found[row] = _outcome(self.equation, self.candidate, self.point(row), bits)
+        return found
+
+    def prove(self, row: Row, depth: int, kind: type[Tower] = Tower) -> Cell | None:
+        """Conditions under which the candidate is a root, found at a point; None without a proof.
+
+        NotDefined if the equation is undefined there on every branch.
+        """
+        orders: dict[tuple, int] = {}
+        point = self.point(row)
+        for _ in range(MAX_RETRIES):
+            tower = kind(self.symbols, point, depth, orders)
+            try:
+                tower.let_x(self.candidate)
+                left, right = tower.convert(self.equation.lhs), tower.convert(self.equation.rhs)
+                for entry in self.equation.nonzero:
+                    tower.divide_by(tower.convert(entry))
+                if not tower.vanishes(left - right):
+                    return None
+                return self.defined(tower)
+            except Retry:
+                continue
+            except ZeroDivisionError:
+                if depth == 0:
+                    raise NotDefined from None
+                return None
+            except NotDefined:
+                raise
+            except Exception:  # GiveUp, or whatever SymPy raises on odd input: there is no proof
+                return None
+        return None
+
+    def defined(self, tower: Tower) -> Cell | None:
+        """The conditions of a proof, with those under which nothing that it divides by is 0."""
+        found = exceptions(tower, self.integers)
+        if found is None:
+            if tower.depth == 0 and not self.integers:
+                if any(tower.vanishes(divisor) for divisor in list(tower.divisors)):
+                    raise NotDefined
+            return self.by_residues(tower) if tower.depth == 0 else None
+        excluded = []
+        for n, values in found.items():
+            if len(values) > MAX_EXCEPTIONS:
+                return None
+            for k in sorted(values):
+                # What the proof divides by may be 0 where the equation does not mind.
+                single = verify_root(self.equation, replace(self.candidate, {n: Integer(k)}))
+                if not single or single.valid_when is not None:
+                    excluded.append(Ne(n, k))
+        return _tightest(tower.conditions) | frozenset(excluded)
+
+    def by_residues(self, tower: Tower) -> Cell | None:
+        """A family whose definedness depends on its integer modulo some period."""
+        angles = [k.order for k in tower.kernels if k.kind in (sp.sin, sp.cos, exp)]
+        period = 2 * math.lcm(*angles)
+        if self.is_class or len(self.integers) != 1 or not angles:
             return None
-    return None
+        if period > MAX_PERIOD or self.size > MAX_NODES:
+            return None
+        n = self.integers[0]
+        excluded, classes = [], []
+        for rest in range(period):
+            part = Case(self.equation, replace(self.candidate, {n: period * n + rest}), True)
+            try:
+                cell = part.prove(points_for(part.symbols)[0], 0) if part.integers else None
+            except NotDefined:
+                cell = None
+            if cell is None:
+                classes.append(rest)
+                continue
+            for relation in cell:
+                if not (isinstance(relation, Ne) and relation.lhs == n):
+                    return None
+                excluded.append(Ne(n, period * relation.rhs + rest))
+        if len(classes) == period:
+            return None
+        return frozenset([*excluded, *_classes_excluded(n, classes, period)])
+
+    def cells(self, roots: list[Row], others: list[Row]) -> list[Cell]:
+        """Sets of conditions proved at some of the points `roots`; none holds at `others`."""
+        cells: list[Cell] = []
+        failures = 0
+        kinds = (Tower,) if self.size <= MAX_NODES else (NamedTower,)
+        order = sorted(
+            roots, key=lambda row: _num_complex(self.equation, self.candidate, self.symbols, row)
+        )
+        for row in order:
+            if any(self.inside(cell, row) for cell in cells):
+                continue
+            for depth, kind in product((1, 2), kinds):
+                cell = self.prove(row, depth, kind)
+                if cell is not None and not self.revoked(cell, others):
+                    cells.append(cell)
+                    break
+            else:
+                failures += 1
+                if cells or failures == MAX_FAILED_PROOFS:
+                    break
+        merged = _merged(cells)
+        return cells if any(self.revoked(cell, others) for cell in merged) else merged
+
+    def inside(self, cell: Cell, row: Row) -> bool | None:
+        return self.point(row).holds(sp.And(*cell, evaluate=False)) if cell else True
+
+    def revoked(self, cell: Cell, others: list[Row]) -> bool:
+        """Whether a point that is no root may lie inside the conditions."""
+        return any(self.inside(cell, row) is not False for row in others)
+
+
+def _classes_excluded(n: Symbol, classes: list[int], period: int) -> list[Boolean]:
+    """n outside of these residue classes, with the smallest period that tells them."""
+    for small in range(1, period + 1):
+        if period % small == 0:
+            rests = sorted({rest % small for rest in classes})
+            if len(rests) * (period // small) == len(classes):
+                return [Ne(sp.Mod(n, small), rest) for rest in rests]
+    return []
 
 
 def is_identity(expr: Expr) -> bool:
     """Whether `expr` is 0 whatever x and the coefficients are, proved on every branch."""
     if not has_x(expr):
         expr = Mul(X, expr, evaluate=False)  # 0 with the factor is 0 without it
-    unknown = Dummy("x")
-    symbols = sorted(expr.free_symbols - {X}, key=lambda symbol: symbol.name) + [unknown]
-    point = points_for(symbols)[0]
-    return _prove(Equation(expr), unknown, symbols, point, 0) is not None
+    case = Case(Equation(expr), Dummy("x"))
+    try:
+        return case.prove(points_for(case.symbols)[0], 0) is not None
+    except NotDefined:
+        return False
 
 
-def _tightest(conditions: dict[Boolean, None]) -> frozenset[Boolean]:
+def _tightest(conditions: Iterable[Boolean]) -> Cell:
     """Without bounds that another bound of the same expression implies."""
     best: dict[tuple, Boolean] = {}
     for relation in conditions:
@@ -82,7 +278,7 @@ def _tightest(conditions: dict[Boolean, None]) -> frozenset[Boolean]:
     return frozenset(best.values())
 
 
-def _merged(cells: list[frozenset[Boolean]]) -> list[frozenset[Boolean]]:
+def _merged(cells: list[Cell]) -> list[Cell]:
     """Join cells that differ only in the sign of one expression; drop those inside another cell."""
     for first, second in product(cells, cells):
         if first < second:
@@ -94,48 +290,7 @@ def _merged(cells: list[frozenset[Boolean]]) -> list[frozenset[Boolean]]:
     return cells
 
 
-def _inside(cell: frozenset[Boolean], symbols: list[Symbol], point: tuple[float, ...]) -> bool:
-    known = columns_at([point], symbols, DIGITS_50)
-    try:
-        for relation in cell:
-            value, error = column(relation.lhs - relation.rhs, known, DIGITS_50)[0]
-            if abs(value.imag) > 8 * error or (value.real < 0) == isinstance(relation, Ge):
-                return False
-    except (ArithmeticError, ValueError):
-        return False
-    return True
-
-
-def _num_complex(equation: Equation, candidate: Expr, symbols, point) -> float:
-    """How many sub-expressions are not real at `point`: branches are best chosen where all are."""
-    known = columns_at([point], symbols, DOUBLES)
-    try:
-        for name, expr in ((X, candidate), ("lhs", equation.lhs), ("rhs", equation.rhs)):
-            known[name] = column(expr, known, DOUBLES)
-    except (ArithmeticError, ValueError):
-        return math.inf
-    return sum(abs(value.imag) > 8 * error for ((value, error),) in known.values())
-
-
-def _cells(equation: Equation, candidate: Expr, symbols, roots, others) -> list[frozenset[Boolean]]:
-    """Sets of conditions proved at some of the points `roots`; none holds at `others`."""
-    cells: list[frozenset[Boolean]] = []
-    failures = 0
-    for root in sorted(roots, key=lambda point: _num_complex(equation, candidate, symbols, point)):
-        if any(_inside(cell, symbols, root) for cell in cells):
-            continue
-        for depth in (1, 2):
-            cell = _prove(equation, candidate, symbols, root, depth)
-            if cell is not None and not any(_inside(cell, symbols, point) for point in others):
-                cells.append(cell)
-                break
-        else:
-            failures += 1
-            if cells or failures == MAX_FAILED_PROOFS:
-                break
-    merged = _merged(cells)
-    revoked = any(_inside(cell, symbols, point) for cell in merged for point in others)
-    return cells if revoked else merged
+# ---- The criterion ----
 
 
 def _as_expression(candidate: Expr | int | str) -> Expr:
@@ -161,33 +316,57 @@ def verify_root(equation: Equation, candidate: Expr | int | str) -> Verdict:
     candidate = _as_expression(candidate)
     if candidate.has(sp.zoo, sp.nan, sp.oo, -sp.oo):
         return Verdict("undefined", None, "the candidate is not a finite number")
-    exprs = (equation.lhs, equation.rhs, candidate, *equation.nonzero)
-    size = sum(map(num_nodes, exprs[:3]))
-    if size > MAX_NAMED_NODES:
+    case = Case(equation, candidate)
+    if case.size > MAX_NAMED_NODES:
         found = f"equation and candidate have more than {MAX_NAMED_NODES} nodes"
         return Verdict("unproven", None, found)
 
-    free = set().union(*[expr.free_symbols for expr in exprs]) - {X}
-    symbols = sorted(free, key=lambda symbol: symbol.name)
-    points = points_for(symbols)
-    outcomes = settled_outcomes(equation, candidate, symbols, points)
-    roots = [point for point, outcome in zip(points, outcomes) if outcome == "root"]
-    others = [p for p, outcome in zip(points, outcomes) if outcome in ("other", "undefined")]
-    if not roots and not others:
-        return Verdict("unproven", None, "too large to evaluate, or a function without numbers")
-    if not roots and "other" in outcomes:
-        return Verdict("refuted", None, f"not a root at any of {len(others)} sample points")
-    if not roots:
+    rows = points_for(case.symbols)
+    outcomes = case.outcomes(rows[:1], PRECISIONS[:2])
+    if "other" in outcomes.values() and not case.branches and not case.integers:
+        return Verdict("refuted", None, "the residual is not 0, but for special letters")
+    outcomes |= case.outcomes(rows[1:], PRECISIONS[:2])
+    roots, others = _roots(outcomes), _others(outcomes)
+    try:
+        if not others or case.integers:
+            for kind in (NamedTower, Tower) if case.size <= MAX_NODES else (NamedTower,):
+                cell = case.prove(rows[0], 0, kind)
+                if cell is not None and not case.revoked(cell, others):
+                    return _proved([cell])
+    except NotDefined:
         return Verdict("undefined", None, "the equation is not defined at the candidate")
-
-    small = size <= MAX_NODES
-    for tower in (NamedTower, Tower) if small else (NamedTower,):
-        if not others and _prove(equation, candidate, symbols, roots[0], 0, tower) is not None:
-            return Verdict("proved", None, "the residual reduces to 0")
-    cells = _cells(equation, candidate, symbols, roots, others) if small else []
-    if not cells:
+    if case.branches and len(roots) < len(rows):
+        far = far_points(case.symbols, in_letters((equation.lhs, equation.rhs), candidate))
+        outcomes |= case.outcomes(far, PRECISIONS[:2])
+        roots, others = _roots(outcomes), _others(outcomes)
+    unsure = [row for row, outcome in outcomes.items() if outcome == "unknown"]
+    tried = roots or ([] if others else unsure)
+    if tried and (cells := case.cells(tried, others)):
+        return _proved(cells)
+    if roots:  # perhaps a near miss
+        outcomes |= case.outcomes(roots[:1], PRECISIONS[2:])
+        if outcomes[roots[0]] == "other":
+            outcomes |= case.outcomes(roots[1:], PRECISIONS[2:])
+        roots, others = _roots(outcomes), _others(outcomes)
+    if roots:
         found = f"{len(roots)} of {len(roots) + len(others)} sample points"
         return Verdict("unproven", None, f"a root at {found}, but no proof was found")
+    if "other" in outcomes.values():
+        return Verdict("refuted", None, f"not a root at any of {len(others)} sample points")
+    if others:
+        return Verdict("undefined", None, "the equation is not defined at the candidate")
+    return Verdict("unproven", None, "too large to evaluate, or a function without numbers")
+
+
+def _roots(outcomes: dict[Row, str]) -> list[Row]:
+    return [row for row, outcome in outcomes.items() if outcome == "root"]
+
+
+def _others(outcomes: dict[Row, str]) -> list[Row]:
+    return [row for row, outcome in outcomes.items() if outcome in ("other", "undefined")]
+
+
+def _proved(cells: list[Cell]) -> Verdict:
     if frozenset() in cells:
         return Verdict("proved", None, "the residual reduces to 0 on every branch")
     valid_when = sp.Or(*[sp.And(*sorted(cell, key=sp.default_sort_key)) for cell in cells])

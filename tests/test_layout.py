@@ -19,7 +19,18 @@ FILES = MODULES | SCRIPTS
 
 # Each builds on those before it and never on those after it.
 LAYERS = ("equation", "cov", "actions", "env", "search")
-BELOW_ACTIONS = ("parse", "numeric", "rewrite", "encode", "verify", "residual", "proof")
+BELOW_ACTIONS = (
+    "parse",
+    "numeric",
+    "rewrite",
+    "encode",
+    "verify",
+    "balls",
+    "samples",
+    "kernels",
+    "proof",
+    "domain",
+)
 
 CEILING = 600
 CEILINGS = {
