@@ -25,10 +25,11 @@ from itertools import product
 import sympy as sp
 from sympy import Dummy, Expr, Ge, Integer, Mul, Ne, Pow, Symbol, exp
 from sympy.logic.boolalg import Boolean
+from sympy.polys.rings import PolyElement
 
 from abel.balls import PRECISIONS, Point, Undefined, precision
 from abel.domain import exceptions
-from abel.equation import Equation, X, has_x, num_nodes, remember
+from abel.equation import Equation, X, has_x, must_not_vanish, num_nodes, remember
 from abel.kernels import Retry
 from abel.named import NamedTower
 from abel.proof import Tower
@@ -151,31 +152,36 @@ class Case:
         for _ in range(MAX_RETRIES):
             tower = kind(self.symbols, point, depth, orders)
             try:
-                tower.let_x(self.candidate)
-                left, right = tower.convert(self.equation.lhs), tower.convert(self.equation.rhs)
-                for entry in self.equation.nonzero:
-                    tower.divide_by(tower.convert(entry))
-                if not tower.vanishes(left - right):
-                    return None
-                return self.defined(tower)
+                residual = self.residual(tower)
+                return self.defined(tower) if tower.vanishes(residual) else None
             except Retry:
                 continue
-            except ZeroDivisionError:
-                if depth == 0:
-                    raise NotDefined from None
-                return None
             except NotDefined:
-                raise
+                if depth == 0:
+                    raise
+                return None
             except Exception:  # GiveUp, or whatever SymPy raises on odd input: there is no proof
                 return None
         return None
+
+    def residual(self, tower: Tower) -> PolyElement:
+        """lhs - rhs at the candidate; the divisors of the tower are what must not be 0 there."""
+        try:
+            tower.let_x(self.candidate)
+            found = tower.convert(self.equation.lhs) - tower.convert(self.equation.rhs)
+            for entry in self.equation.nonzero:
+                tower.divide_by(tower.convert(entry))
+        except ZeroDivisionError:
+            raise NotDefined from None
+        return found
 
     def defined(self, tower: Tower) -> Cell | None:
         """The conditions of a proof, with those under which nothing that it divides by is 0."""
         found = exceptions(tower, self.integers)
         if found is None:
-            if tower.depth == 0 and not self.integers:
-                if any(tower.vanishes(divisor) for divisor in list(tower.divisors)):
+            if tower.depth == 0:
+                domain = (*self.equation.nonzero, *must_not_vanish(self.candidate))
+                if any(tower.vanishes(tower.convert(entry)) for entry in domain):
                     raise NotDefined
             return self.by_residues(tower) if tower.depth == 0 else None
         excluded = []
