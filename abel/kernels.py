@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import sympy as sp
+from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from sympy import QQ, Add, Expr, I, Mul, Pow, Rational, Symbol, pi
 from sympy.polys.rings import PolyElement, PolyRing, ring
 
@@ -71,13 +72,19 @@ def irreducible_factors(f: PolyElement) -> tuple[tuple[PolyElement, int], ...]:
     factors = [(f, 1)] if used else []
     small = len(f) <= MAX_FACTOR_TERMS and math.prod(d + 1 for d in degrees) <= MAX_FACTOR_SIZE
     if small and max(map(sum, f)) > 1:
-        # SymPy factors faster without the generators that do not occur.
-        narrow = _ring(len(used)).from_dict({tuple(m[i] for i in used): c for m, c in f.items()})
+        narrow = fmpq_mpoly_ctx.get([f"g{i}" for i in used], Ordering.lex).from_dict(
+            {tuple(m[i] for i in used): fmpq(int(c.numerator), int(c.denominator))
+             for m, c in f.items()}
+        )  # fmt: skip
         factors = []
-        for factor, e in narrow.factor_list()[1]:
-            exponents = [(dict(zip(used, m)), c) for m, c in factor.items()]
-            wide = {tuple(m.get(i, 0) for i in range(len(degrees))): c for m, c in exponents}
-            factors.append((f.ring.from_dict(wide), e))
+        for factor, e in narrow.factor()[1]:
+            wide = {}
+            for monom, c in factor.to_dict().items():
+                exponents = dict(zip(used, map(int, monom)))
+                place = tuple(exponents.get(i, 0) for i in range(len(degrees)))
+                wide[place] = QQ(int(c.numerator), int(c.denominator))
+            factors.append((f.ring.from_dict(wide), int(e)))
+        factors.sort(key=lambda pair: (sum(pair[0].degrees()), len(pair[0]), sorted(pair[0])))
     return tuple((p if p.LC > 0 else -p, e) for p, e in factors)
 
 
