@@ -19,6 +19,7 @@ from sympy.polys.rings import PolyElement, PolyRing, ring
 from abel.equation import ONE, remember
 
 MAX_WORK, MAX_POWER = 30_000, 200  # products of terms in one proof; exponents
+WORD = 512  # bits of a number that count as one product more
 MAX_FACTOR_TERMS, MAX_FACTOR_SIZE = 16, 200  # terms, and product of (degree + 1), to be factored
 INVERSE, PARITY, NAME = "inverse", "parity", "name"  # kinds of kernels that are no functions
 
@@ -96,7 +97,7 @@ class KernelRing:
     def __init__(self, symbols: list[Symbol], orders: dict) -> None:
         self.ring = _ring(len(symbols) + self.num_kernels)
         self.orders = orders
-        self.work = 0
+        self.work = self.bits = 0
         self.kernels: list[Kernel] = []
         self.index: dict[tuple, int] = {}
         self.divisors: dict[PolyElement, None] = {}  # what must not be 0
@@ -123,8 +124,8 @@ class KernelRing:
         return self.reduced(f * g)
 
     def spend(self, num_products: int) -> None:
-        """Proofs are bounded by the number of terms that they multiply."""
-        self.work += num_products
+        """Proofs are bounded by the number of terms that they multiply, and the size of these."""
+        self.work += num_products * (1 + self.bits // WORD)
         if self.work > MAX_WORK:
             raise GiveUp
 

@@ -114,7 +114,8 @@ def breakpoints(expr: Expr, letter: Symbol) -> tuple[float, ...]:
         polys = [Poly(part, letter, domain="QQ") for part in parts]
         if max(poly.degree() for poly in polys) > MAX_DEGREE:
             return ()
-        roots = [r for p in polys for r in np.roots([float(c) for c in p.all_coeffs()])]
+        simple = [poly.sqf_part() for poly in polys]  # multiple roots would be found roughly only
+        roots = [r for p in simple for r in np.roots([float(c) for c in p.all_coeffs()])]
     except (sp.polys.polyerrors.BasePolynomialError, ArithmeticError, ValueError):
         return sign_changes(expr, letter)
     return tuple(float(r.real) for r in roots if abs(r.imag) <= 1e-4 * abs(r) and abs(r) > 1e-9)

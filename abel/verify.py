@@ -29,7 +29,15 @@ from sympy.polys.rings import PolyElement
 
 from abel.balls import PRECISIONS, Point, Undefined, precision
 from abel.domain import exceptions
-from abel.equation import Equation, X, has_x, must_not_vanish, num_nodes, remember
+from abel.equation import (
+    Equation,
+    X,
+    has_x,
+    integer_bits,
+    must_not_vanish,
+    num_nodes,
+    remember,
+)
 from abel.kernels import Retry
 from abel.named import NamedTower
 from abel.proof import Tower
@@ -39,6 +47,8 @@ from abel.samples import Row, far_points, in_letters, points_for
 MAX_NODES = 400  # of the equation and the candidate
 MAX_NAMED_NODES = 20_000  # of them; from 400 on only `abel.named` is tried
 STRIDE = 5
+LARGE_BITS = 128  # of a number in the question: it may hide a near miss
+MAX_UNSURE = 6  # points looked at again with more bits
 MAX_RETRIES, MAX_FAILED_PROOFS = 8, 3
 MAX_EXCEPTIONS, MAX_PERIOD = 8, 48  # of a family: integers, and residue classes
 
@@ -66,9 +76,9 @@ class NotDefined(Exception):
 
 def _outcome(equation: Equation, candidate: Expr, point: Point, precisions: tuple[int, ...]) -> str:
     """At one point: "other" if it is certainly no root, "undefined" if the equation certainly is;
-    "root" if the last ball is small and holds 0; else "unknown".
+    else by the last ball "root" if it is small and holds 0, "unknown", or "beyond" all bits.
     """
-    found = "unknown"
+    found = "beyond"
     for bits in precisions:
         try:
             with precision(bits):
@@ -80,12 +90,15 @@ def _outcome(equation: Equation, candidate: Expr, point: Point, precisions: tupl
                 if any(point.value(entry, bits).is_zero() for entry in equation.nonzero):
                     return "undefined"
                 # Beside a candidate beyond all bits a summand may be lost.
+                if not (left - right).is_finite() or not abs(root) < 2**bits:
+                    found = "beyond" if left.is_finite() and right.is_finite() else "unknown"
+                    continue
                 small = (left - right).rad() * 2 ** (bits // 4) < 1 + abs(left) + abs(right)
-                found = "root" if small and abs(root) < 2**bits else "unknown"
+                found = "root" if small else "unknown"
         except Undefined:
             return "undefined"
         except (OverflowError, RecursionError):
-            return "unknown"
+            return "beyond"
     return found
 
 
@@ -130,17 +143,27 @@ class Case:
         self.branches = any(map(_has_branches, exprs))
         # Without letters all the evidence is at one point.
         self.most = PRECISIONS[-1] if not self.symbols else PRECISIONS[-2]
+        self.outcomes: dict[Row, str] = {}
 
     def point(self, row: Row) -> Point:
         return Point(dict(zip(self.symbols, row)), self.most)
 
-    def outcomes(self, rows: list[Row], precisions: tuple[int, ...]) -> dict[Row, str]:
+    def look(self, rows: list[Row], precisions: tuple[int, ...]) -> None:
         """At every fifth point with all bits, which tells a near miss; at the others with few."""
-        found = {}
         for i, row in enumerate(rows):
             bits = precisions if i % STRIDE == 0 else precisions[:1]
-            found[row] = _outcome(self.equation, self.candidate, self.point(row), bits)
-        return found
+            self.outcomes[row] = _outcome(self.equation, self.candidate, self.point(row), bits)
+
+    def rows(self, *outcomes: str) -> list[Row]:
+        return [row for row, outcome in self.outcomes.items() if outcome in outcomes]
+
+    @property
+    def roots(self) -> list[Row]:
+        return self.rows("root")
+
+    @property
+    def others(self) -> list[Row]:
+        return self.rows("other", "undefined")
 
     def prove(self, row: Row, depth: int, kind: type[Tower] = Tower) -> Cell | None:
         """Conditions under which the candidate is a root, found at a point; None without a proof.
@@ -222,8 +245,8 @@ class Case:
             return None
         return frozenset([*excluded, *_classes_excluded(n, classes, period)])
 
-    def cells(self, roots: list[Row], others: list[Row]) -> list[Cell]:
-        """Sets of conditions proved at some of the points `roots`; none holds at `others`."""
+    def cells(self, roots: list[Row]) -> list[Cell]:
+        """Sets of conditions proved at some of these points; none holds where there is no root."""
         cells: list[Cell] = []
         failures = 0
         kinds = (Tower,) if self.size <= MAX_NODES else (NamedTower,)
@@ -235,7 +258,7 @@ class Case:
                 continue
             for depth, kind in product((1, 2), kinds):
                 cell = self.prove(row, depth, kind)
-                if cell is not None and not self.revoked(cell, others):
+                if cell is not None and not self.revoked(cell):
                     cells.append(cell)
                     break
             else:
@@ -243,14 +266,51 @@ class Case:
                 if cells or failures == MAX_FAILED_PROOFS:
                     break
         merged = _merged(cells)
-        return cells if any(self.revoked(cell, others) for cell in merged) else merged
+        return cells if any(map(self.revoked, merged)) else merged
+
+    def prove_everywhere(self, row: Row) -> list[Cell]:
+        """By rules that hold on every branch; of a family, some integers may be excluded."""
+        if self.others and not self.integers:
+            return []
+        for kind in (NamedTower, Tower) if self.size <= MAX_NODES else (NamedTower,):
+            cell = self.prove(row, 0, kind)
+            if cell is not None and not self.revoked(cell):
+                return [cell]
+        return []
+
+    def prove_somewhere(self, rows: list[Row]) -> list[Cell]:
+        """On branches as they are at sample points, the far ones included if there are any."""
+        if self.branches and len(self.roots) < len(rows):
+            sides = (self.equation.lhs, self.equation.rhs)
+            self.look(far_points(self.symbols, in_letters(sides, self.candidate)), PRECISIONS[:2])
+        if not self.roots and self.symbols:  # a point may need more bits to be one
+            self.look(self.rows("unknown")[:MAX_UNSURE], PRECISIONS[-2:])
+        roots = self.roots or ([] if self.others else self.rows("unknown"))
+        return self.cells(roots) if roots else []
+
+    def refute(self) -> Verdict:
+        """What the numbers say, where there is no proof."""
+        if near := self.roots:  # perhaps a near miss
+            self.look(near[:1], PRECISIONS[2:])
+            if self.outcomes[near[0]] == "other":
+                for row in near[1:]:
+                    self.look([row], PRECISIONS[2:])
+        if self.roots:
+            found = f"{len(self.roots)} of {len(self.roots) + len(self.others)} sample points"
+            return Verdict("unproven", None, f"a root at {found}, but no proof was found")
+        if self.rows("unknown") or not self.others:
+            return Verdict("unproven", None, "too large or too near to a branch cut to evaluate")
+        if self.rows("other"):
+            found = f"not a root at any of {len(self.others)} sample points"
+            return Verdict("refuted", None, found)
+        return Verdict("undefined", None, "the equation is not defined at the candidate")
 
     def inside(self, cell: Cell, row: Row) -> bool | None:
         return self.point(row).holds(sp.And(*cell, evaluate=False)) if cell else True
 
-    def revoked(self, cell: Cell, others: list[Row]) -> bool:
+    def revoked(self, cell: Cell) -> bool:
         """Whether a point that is no root may lie inside the conditions."""
-        return any(self.inside(cell, row) is not False for row in others)
+        return any(self.inside(cell, row) is not False for row in self.others)
 
 
 def _classes_excluded(n: Symbol, classes: list[int], period: int) -> list[Boolean]:
@@ -328,48 +388,16 @@ def verify_root(equation: Equation, candidate: Expr | int | str) -> Verdict:
         return Verdict("unproven", None, found)
 
     rows = points_for(case.symbols)
-    outcomes = case.outcomes(rows[:1], PRECISIONS[:2])
-    if "other" in outcomes.values() and not case.branches and not case.integers:
+    large = max(map(integer_bits, (equation.lhs, equation.rhs, candidate))) > LARGE_BITS
+    case.look(rows[:1], PRECISIONS if large else PRECISIONS[:2])
+    if case.rows("other") and not case.branches and not case.integers:
         return Verdict("refuted", None, "the residual is not 0, but for special letters")
-    outcomes |= case.outcomes(rows[1:], PRECISIONS[:2])
-    roots, others = _roots(outcomes), _others(outcomes)
+    case.look(rows[1:], PRECISIONS[:2])
     try:
-        if not others or case.integers:
-            for kind in (NamedTower, Tower) if case.size <= MAX_NODES else (NamedTower,):
-                cell = case.prove(rows[0], 0, kind)
-                if cell is not None and not case.revoked(cell, others):
-                    return _proved([cell])
+        cells = case.prove_everywhere(rows[0]) or case.prove_somewhere(rows)
     except NotDefined:
         return Verdict("undefined", None, "the equation is not defined at the candidate")
-    if case.branches and len(roots) < len(rows):
-        far = far_points(case.symbols, in_letters((equation.lhs, equation.rhs), candidate))
-        outcomes |= case.outcomes(far, PRECISIONS[:2])
-        roots, others = _roots(outcomes), _others(outcomes)
-    unsure = [row for row, outcome in outcomes.items() if outcome == "unknown"]
-    tried = roots or ([] if others else unsure)
-    if tried and (cells := case.cells(tried, others)):
-        return _proved(cells)
-    if roots:  # perhaps a near miss
-        outcomes |= case.outcomes(roots[:1], PRECISIONS[2:])
-        if outcomes[roots[0]] == "other":
-            outcomes |= case.outcomes(roots[1:], PRECISIONS[2:])
-        roots, others = _roots(outcomes), _others(outcomes)
-    if roots:
-        found = f"{len(roots)} of {len(roots) + len(others)} sample points"
-        return Verdict("unproven", None, f"a root at {found}, but no proof was found")
-    if "other" in outcomes.values():
-        return Verdict("refuted", None, f"not a root at any of {len(others)} sample points")
-    if others:
-        return Verdict("undefined", None, "the equation is not defined at the candidate")
-    return Verdict("unproven", None, "too large to evaluate, or a function without numbers")
-
-
-def _roots(outcomes: dict[Row, str]) -> list[Row]:
-    return [row for row, outcome in outcomes.items() if outcome == "root"]
-
-
-def _others(outcomes: dict[Row, str]) -> list[Row]:
-    return [row for row, outcome in outcomes.items() if outcome in ("other", "undefined")]
+    return _proved(cells) if cells else case.refute()
 
 
 def _proved(cells: list[Cell]) -> Verdict:

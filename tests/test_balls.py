@@ -133,7 +133,7 @@ def test_real_operations_on_real_numbers_stay_real():
 
 def test_both_sides_of_every_breakpoint_are_sampled():
     radicand = (a - 20) ** 2
-    assert breakpoints(radicand, a) == pytest.approx((20, 20), abs=1e-4)
+    assert breakpoints(radicand, a) == pytest.approx((20,))
     rows = far_points([a, b], [radicand])
     for side in (1, -1):
         assert any(0 < side * (row[0] - 20) < 1 for row in rows)
