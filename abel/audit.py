@@ -298,7 +298,7 @@ def count(
 
 
 def audit(
-    num_cases: int, seed: int = 0, verifier: Callable = verify_root, limit: float = 10.0,
+    num_cases: int, seed: int = 0, verifier: Callable | None = None, limit: float = 10.0,
     attacks: Sequence[str] = tuple(ATTACKS), say: Callable[[str], None] = lambda text: None,
 ) -> dict[str, dict[str, Any]]:  # fmt: skip
     """Every attack's tally; the cases are shared out evenly."""
@@ -306,7 +306,7 @@ def audit(
     say(f"{'attack':12}" + "".join(f"{name:>11}" for name in (*COUNTS, "false", "seconds")))
     for place, name in enumerate(attacks):
         share = num_cases // len(attacks) + (place < num_cases % len(attacks))
-        tally = found[name] = attack(name, share, seed, verifier, limit).to_dict()
+        tally = found[name] = attack(name, share, seed, verifier or verify_root, limit).to_dict()
         say(f"{name:12}" + "".join(f"{tally[key]:>11}" for key in (*COUNTS, "false", "seconds")))
         for key in ("false_claims", "disagreements", "failures"):
             for entry in tally[key][:NUM_SHOWN]:
