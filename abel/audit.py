@@ -71,6 +71,8 @@ def evaluate(expr: Expr, known: dict) -> Any:
         if expr.func is sp.log:
             must_be_clear(args[0])
         found = FUNCTIONS[expr.func](*args)
+    if not mpmath.isfinite(found):  # mpmath has -inf for log(0)
+        raise ZeroDivisionError
     known[expr] = found
     return found
 

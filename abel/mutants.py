@@ -28,6 +28,7 @@ from sympy import (
     sqrt,
     tan,
 )
+from sympy.functions.elementary.hyperbolic import HyperbolicFunction, InverseHyperbolicFunction
 
 from abel.attacks import A, B, C, Case, Probe, places
 from abel.equation import Equation, X
@@ -110,6 +111,14 @@ def changed(rng: random.Random, root: Expr) -> Expr:
     return root.xreplace({node: rng.choice((other, node + pi))})
 
 
+def mutant(rng: random.Random, root: Expr) -> Expr:
+    """A changed root in the functions that an equation may have: SymPy makes asinh of asin(I*u)."""
+    while True:
+        found = changed(rng, root)
+        if not found.has(HyperbolicFunction, InverseHyperbolicFunction, sp.zoo, sp.nan, X):
+            return found
+
+
 def mutant_case(rng: random.Random) -> Case:
     """True roots, mutants, offsets down to 1e-1000, and roots that squaring brings in."""
     way, size, truth = rng.random(), 30, None
@@ -127,9 +136,10 @@ def mutant_case(rng: random.Random) -> Case:
             if candidate.has(LambertW):
                 size = min(size, 100)
             tiny = rng.choice((1, -1)) * Rational(rng.randint(1, 9), 10**size)
-            candidate, truth = candidate + tiny, "other"
+            candidate = candidate * (1 + tiny) if candidate.has(exp) else candidate + tiny
+            size, truth = 2 * size, "other"  # next to a double root the residual is the square
         else:
-            candidate = changed(rng, candidate)
+            candidate = mutant(rng, candidate)
     free = equation.lhs.free_symbols | equation.rhs.free_symbols | candidate.free_symbols
     letters = sorted(free - {X}, key=lambda symbol: symbol.name)
     probes = tuple(Probe(at, truth) for at in places(rng, letters, 0))
