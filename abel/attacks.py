@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import isqrt
 
 import mpmath
 import sympy as sp
@@ -183,8 +184,8 @@ def unit(w: Expr) -> Pair:
 
 
 def power_identity(rng: random.Random) -> Identity:
-    n = rng.choice((2, 2, 2, 4, 6))
-    w = rng.choice({2: (1, -1), 4: (1, -1, I, -I), 6: (1, -1)}[n])
+    n = rng.choice((2, 2, 2, 3, 3, 4, 6))
+    w = rng.choice({2: (1, -1), 3: (1,), 4: (1, -1, I, -I), 6: (1, -1)}[n])
     if rng.random() < 0.5:
         name, outer = f"({n}th root of z^{n})", lambda z: power(power(z, n), root(n))
         return Identity(name, outer, lambda z: w * z, lambda p: keeps_power(times(unit(w), p), n))
@@ -262,6 +263,10 @@ def near_a_cut(rng: random.Random, identity: Identity, near: Offset) -> tuple[Ex
     line = rng.choice(("negative", "negative", "positive", "imaginary", "imaginary", "diagonal"))
     if identity.name.startswith(("atan", "asin")):
         line = "imaginary"
+    if identity.name.endswith(("z^3)", "z^6)")):  # tan(pi/3) and its inverse, cut off or rounded up
+        steep = Rational(isqrt(3 * 100**near.size) + (near.sign > 0), 10**near.size) * r
+        pair = (r, direction * steep) if "3" in identity.name else (steep, direction * r)
+        return pair[0] + I * pair[1], pair
     if line == "diagonal":
         return r + I * (direction * r + near.expr), (r, direction * r + near.exact)
     if line == "imaginary":
@@ -307,9 +312,16 @@ def stated(
 
 
 def branch_case(rng: random.Random) -> Case:
+    """An identity next to a cut, drawn again where SymPy cannot even write it down."""
+    while True:
+        try:
+            return periodic_case(rng) if rng.random() < 0.3 else cut_case(rng)
+        except OverflowError:  # with python-flint, SymPy takes the logarithm of large integers
+            continue
+
+
+def cut_case(rng: random.Random) -> Case:
     """sqrt(z^2) against z and the like, with z as close to the cut as the offset is to 0."""
-    if rng.random() < 0.3:
-        return periodic_case(rng)
     identity = rng.choice(UNARY)(rng)
     near = offset(rng)
     while not near.sign and identity.name.startswith(("atan", "asin")):
