@@ -3,6 +3,7 @@
 python -m abel.bench env     # the environment against an uncached SymPy environment
 python -m abel.bench train   # a short training, by parts; TreeMLP against the padded listing
 python -m abel.bench soak    # a million random steps (--soak-steps): rate, slowest step, memory
+python -m abel.bench audit   # 20,000 cases (--cases) whose truth is known, against the verifier
 """
 
 from __future__ import annotations
@@ -353,11 +354,24 @@ def bench_train(args: argparse.Namespace) -> None:
         write_json(Path(args.json), results)
 
 
+def bench_audit(args: argparse.Namespace) -> int:
+    """Attack the solving criterion; 1 if a claim is false, or a case itself is wrong."""
+    from abel.audit import audit, is_clean
+
+    origin = provenance(sys.argv[1:], [])
+    found = audit(args.cases, args.seed, limit=args.limit, say=lambda text: print(text, flush=True))
+    if args.json:
+        write_json(Path(args.json), {**origin, "seed": args.seed, "attacks": found})
+    false = sum(tally["false"] for tally in found.values())
+    print(f"{args.cases:,} cases, {false} false claims")
+    return 0 if is_clean(found) else 1
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m abel.bench", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("what", choices=["env", "train", "soak"])
+    parser.add_argument("what", choices=["env", "train", "soak", "audit"])
     parser.add_argument("--dataset", default="open_small", help="equations to play on")
     parser.add_argument("--seeds", type=int, default=5, help="independent repetitions")
     parser.add_argument("--steps", type=int, default=4000, help="steps of ours a seed")
@@ -367,6 +381,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--train-steps", type=int, default=100_000, help="steps of the training")
     parser.add_argument("--soak-steps", type=int, default=1_000_000, help="steps of the soak")
     parser.add_argument("--again", type=int, default=0, help="times the soak repeats each round")
+    parser.add_argument("--cases", type=int, default=20_000, help="cases of the audit")
+    parser.add_argument("--seed", type=int, default=0, help="of the audit's cases")
+    parser.add_argument("--limit", type=float, default=10, help="seconds of CPU a verdict may take")
     parser.add_argument("--turns", type=int, default=4, help="times the two alternate a seed")
     parser.add_argument("--json", help="file for the results")
     args = parser.parse_args(argv)
@@ -374,14 +391,18 @@ def main(argv: list[str] | None = None) -> int:
         parser.error("--seeds, --steps, --plain-steps, --train-steps and --turns must be positive")
     if args.soak_steps < 10 or args.again < 0:
         parser.error("--soak-steps must be at least 10, --again at least 0")
+    if args.cases < 1 or args.limit <= 0:
+        parser.error("--cases and --limit must be positive")
     try:
-        {"env": bench_env, "train": bench_train, "soak": bench_soak}[args.what](args)
+        commands = {
+            "env": bench_env, "train": bench_train, "soak": bench_soak, "audit": bench_audit,
+        }  # fmt: skip
+        return commands[args.what](args) or 0
     except (DatasetError, RunError) as error:
         print(f"abel.bench: {error}", file=sys.stderr)
         return 2
     finally:
         gc.enable()
-    return 0
 
 
 if __name__ == "__main__":
