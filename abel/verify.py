@@ -47,6 +47,7 @@ from abel.samples import Row, far_points, in_letters, points_for
 MAX_NODES = 400  # of the equation and the candidate
 MAX_NAMED_NODES = 20_000  # of them; from 400 on only `abel.named` is tried
 STRIDE = 5
+HUGE = 2**1024
 LARGE_BITS = 128  # of a number in the question: it may hide a near miss
 MAX_UNSURE = 6  # points looked at again with more bits
 MAX_RETRIES, MAX_FAILED_PROOFS = 8, 3
@@ -90,7 +91,7 @@ def _outcome(equation: Equation, candidate: Expr, point: Point, precisions: tupl
                 if any(point.value(entry, bits).is_zero() for entry in equation.nonzero):
                     return "undefined"
                 # Beside a candidate beyond all bits a summand may be lost.
-                if not (left - right).is_finite() or not abs(root) < 2**bits:
+                if not (left - right).is_finite() or not abs(root) < HUGE:
                     found = "beyond" if left.is_finite() and right.is_finite() else "unknown"
                     continue
                 small = (left - right).rad() * 2 ** (bits // 4) < 1 + abs(left) + abs(right)
