@@ -18,9 +18,10 @@ import mpmath
 
 from abel.datasets import Problem
 from abel.equation import Equation
+from abel.merging import Value, distinct_roots, is_root_at, is_same, values_at
 from abel.oracle import DIGITS, Oracle, SetAnswer, compared_points, is_near, window
 from abel.progress import Progress
-from abel.roots import Roots, Value, all_roots, distinct_roots, is_root_at, is_same, values_at
+from abel.roots import Roots, all_roots
 from abel.search import Solution
 from abel.study import Study
 
