@@ -104,13 +104,13 @@ class Samples:
         return is_root_at(self.equation, self.symbols, self.points[place], value)
 
     def fraction(self, root: Root, number: Expr) -> Fraction | None:
-        """The number, if it is the same simple fraction wherever the root is one."""
-        found: set[Fraction | None] = set()
+        """The number, if it is the same simple fraction wherever the root is claimed."""
         index = first_claimed(root)
         if index is None:
             return None
-        for place, (value, member) in enumerate(zip(self.of(number), self.of(root.at(index)))):
-            if member is not None and self.is_root(place, member):
+        found: set[Fraction | None] = set()
+        for point, value in zip(self.points, self.of(number)):
+            if root.is_claimed(index, dict(zip(self.symbols, point))) is not False:
                 found.add(None if value is None else as_fraction(value))
         return found.pop() if len(found) == 1 else None
 
@@ -147,10 +147,11 @@ def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:
     matched: list[tuple[Root, list[Expr]]] = []
     for root in reversed(order):
         rest = [pair for pair in kept if pair[0] is not root]
-        if any(gives(other, root, samples) for other, _ in rest):
+        givers = [pair for pair in rest if pair[0].proved or not root.proved]
+        if any(gives(other, root, samples) for other, _ in givers):
             kept = rest
             continue
-        others = matches(root, rest, samples)
+        others = matches(root, givers, samples)
         if others is not None:
             kept = rest
             if root.proved:
@@ -166,8 +167,6 @@ def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:
 
 def gives(other: Root, root: Root, samples: Samples) -> bool:
     """Whether it is proved that a family has another one, or a single root, in it."""
-    if root.proved and not other.proved:
-        return False
     inner, outer = line_of(root), line_of(other)
     if inner is None or outer is None:
         return False
@@ -227,10 +226,12 @@ def is_only_root(equation: Equation, first: Expr, second: Expr) -> bool:
             return False
         slope = sp.diff(function, X)
         bound = enclosure(slope, {X: both}, ISOLATING_BITS)
-        if bound is None or not is_analytic(function, both) or not has_x(slope):
+        if bound is None or not is_analytic(function, both):
             return False
         if not bound.contains(0):
             return True
+        if not has_x(slope):
+            return False
         function = slope
     return False
 
@@ -254,6 +255,8 @@ def is_analytic(expr: Expr, ball: acb) -> bool:
     if isinstance(expr, ENTIRE) or isinstance(expr, Pow) and expr.exp.is_Integer:
         return enclosure(expr, {X: ball}, ISOLATING_BITS) is not None
     kind, inner = (log, expr.base) if isinstance(expr, Pow) else (type(expr), expr.args[0])
+    if not has_x(inner):
+        return True
     value = enclosure(inner, {X: ball}, ISOLATING_BITS)
     return kind in CLEAR_OF_CUT and value is not None and CLEAR_OF_CUT[kind](value)
 

@@ -237,11 +237,11 @@ def judge(
         member = replace(value, {n: Integer(k)})
         found = judge(equation, member, (*how, f"{n} = {k}"), cache)
         remaining = without(root.valid_when, n, k)
-        there = None if remaining is None else remaining.subs(n, k)
+        there = None if remaining is None else or_none(remaining.subs(n, k))
         same = [r for r in found if r.value == member and r.status == "proved"]
         if any(implies(there, r.valid_when) for r in same):
             root = replaced(root, valid_when=remaining)
-            found = [r for r in found if r.valid_when not in (there, sp.true) or r not in same]
+            found = [r for r in found if r.valid_when != there or r not in same]
         else:
             condition = Ne(n, k) if remaining is None else And(remaining, Ne(n, k))
             root = replaced(root, valid_when=condition)
@@ -264,8 +264,12 @@ def without(condition: Any, n: Symbol, k: int) -> Any:
     if condition is None:
         return None
     parts = {part: sp.true for part in condition.atoms(Ne) if exception(part) == (n, None, k)}
-    found = condition.xreplace(parts)
-    return None if found == sp.true else found
+    return or_none(condition.xreplace(parts))
+
+
+def or_none(condition: Any) -> Any:
+    """A condition, or None for one that always holds, as verdicts have it."""
+    return None if condition == sp.true else condition
 
 
 def one_by_one(equation: Equation, root: Root, cache: TransitionCache) -> list[Root]:
