@@ -159,34 +159,26 @@ def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:
     sure = [root for root, _ in kept if root.proved and root.valid_when is None]
     if matched and len(sure) == distinct_roots(equation):
         matched = []
-    doubtful = [root for root, others in matched if not is_one_of(root, others)]
+    doubtful = [root for root, others in matched if not is_one_of(equation, root, others)]
     noted = {id(root): replaced(root, how=(*root.how, NO_PROOF)) for root in doubtful}
     noted |= {id(root): root for root, _ in kept}
     return tuple(noted[id(root)] for root in roots if id(root) in noted)
 
 
-def gives(other: Root, root: Root, samples: Samples) -> bool:
+def gives(family: Root, root: Root, samples: Samples) -> bool:
     """Whether it is proved that a family has another one, or a single root, in it."""
-    inner, outer = line_of(root), line_of(other)
-    if inner is None or outer is None:
-        return False
-    if not other.integers:
-        ratio, number = Fraction(0), difference(inner.beta, outer.beta)
-        if root.integers:
-            return False
-    else:
-        found = ratio_of(inner.alpha, outer.alpha)
-        if found is None:
-            return False
-        ratio, number = found, times(difference(inner.beta, outer.beta), outer.alpha**-1)
-    start = samples.fraction(root, number)
-    if start is None or not is_within(root, other, ratio, start):
-        return False
+    inner, outer = line_of(root), line_of(family)
     index = first_claimed(root)
-    if index is None:
+    if inner is None or outer is None or index is None or not family.integers:
         return False
-    there = () if not other.integers else (int(ratio * sum(index) + start),)
-    return is_equal(samples.equation, root, root.at(index), other.at(there))
+    ratio = ratio_of(inner.alpha, outer.alpha)
+    if ratio is None:
+        return False
+    start = samples.fraction(root, times(difference(inner.beta, outer.beta), outer.alpha**-1))
+    if start is None or not is_within(root, family, ratio, start):
+        return False
+    there = int(ratio * sum(index) + start)
+    return is_equal(samples.equation, root, root.at(index), family.at((there,)))
 
 
 # ---- Equal for certain ----
@@ -289,13 +281,16 @@ def matches(root: Root, kept: list[tuple[Root, Table]], samples: Samples) -> lis
     return list(needed) or None
 
 
-def is_one_of(root: Root, others: list[Expr]) -> bool:
+def is_one_of(equation: Equation, root: Root, others: list[Expr]) -> bool:
     """Whether it is proved that the root is always one of the others."""
     if len(others) > MAX_FACTORS:
         return False
     zero = times(*[difference(X, other) for other in others])
     equal = verify_root(Equation(zero), root.value)
-    return bool(equal) and (equal.valid_when is None or implies(root.valid_when, equal.valid_when))
+    if equal:
+        return implies(root.valid_when, equal.valid_when)
+    plain = len(others) == 1 and not root.integers and not equation.coefficients
+    return plain and is_only_root(equation, root.value, others[0])
 
 
 def find_all(numbers: list[Value], table: Table, place: int) -> list[tuple[int, ...]] | None:

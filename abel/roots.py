@@ -234,10 +234,13 @@ def judge(
         return one_by_one(equation, root, cache)
     rest: list[Root] = []
     for n, k in left_out(root):
-        member = replace(value, {n: Integer(k)})
-        found = judge(equation, member, (*how, f"{n} = {k}"), cache)
         remaining = without(root.valid_when, n, k)
         there = None if remaining is None else or_none(remaining.subs(n, k))
+        if there == sp.false:  # a class of integers that is left out has it
+            root = replaced(root, valid_when=remaining)
+            continue
+        member = replace(value, {n: Integer(k)})
+        found = judge(equation, member, (*how, f"{n} = {k}"), cache)
         same = [r for r in found if r.value == member and r.status == "proved"]
         if any(implies(there, r.valid_when) for r in same):
             root = replaced(root, valid_when=remaining)

@@ -209,6 +209,11 @@ def test_what_no_other_one_has_stays(text, first, second):
     assert second in merged(parse(text), [first, second])
 
 
+def test_single_roots_in_disguise_are_one():
+    equation = parse("cos(x) = 0")
+    assert merged(equation, [family(HALF_PI), family(pi / 2)]) == (family(pi / 2),)
+
+
 def test_an_exception_may_be_outside_of_what_is_included():
     equation = parse("sin(x) = 0")
     odd = family(2 * pi * N + pi)
