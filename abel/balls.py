@@ -14,8 +14,29 @@ from typing import Any
 
 import sympy as sp
 from flint import acb, arb, ctx, fmpq, fmpz
-from sympy import Add, E, Expr, Float, Ge, I, Le, Mul, Ne, Pow, Rational, Symbol, exp, pi
-from sympy.logic.boolalg import And, Boolean, Or
+from sympy import (
+    Add,
+    And,
+    E,
+    Eq,
+    Expr,
+    Float,
+    Ge,
+    Gt,
+    I,
+    Le,
+    Lt,
+    Mul,
+    Ne,
+    Not,
+    Or,
+    Pow,
+    Rational,
+    Symbol,
+    exp,
+    pi,
+)  # fmt: skip
+from sympy.logic.boolalg import Boolean
 
 PRECISIONS = (64, 256, 1024, 4096)  # bits, one after the other while a question is open
 MAX_EXPONENT_BITS = 64  # of an integer power; and of a root's index
@@ -111,21 +132,41 @@ def number(value: Rational) -> acb:
     return acb(fmpz(value.p)) if value.q == 1 else acb(fmpq(int(value.p), int(value.q)))
 
 
+def as_ball(value: acb | float | Rational) -> acb:
+    return number(value) if isinstance(value, Rational) else acb(value)
+
+
+def enclosure(expr: Expr, values: Mapping[Symbol, Any], bits: int) -> acb | None:
+    """A ball with the value of `expr` in it; None where there is no bound."""
+    try:
+        found = Point(values).value(expr, bits)
+    except (ArithmeticError, RecursionError):
+        return None
+    return found if found.is_finite() else None
+
+
 class Point:
     """The letters at one point, and what is known of expressions there, at every precision."""
 
-    def __init__(self, values: Mapping[Symbol, float | acb], most: int = PRECISIONS[-1]) -> None:
-        self.values = {symbol: acb(value) for symbol, value in values.items()}
+    def __init__(self, values: Mapping[Symbol, Any], most: int = PRECISIONS[-1]) -> None:
+        self.values = values
         self.precisions = tuple(bits for bits in PRECISIONS if bits <= most)
         self.known: dict[int, dict[Expr, acb]] = {}
 
+    def at(self, bits: int) -> dict[Expr, acb]:
+        """What is known with so many bits."""
+        if bits not in self.known:
+            with precision(bits):
+                self.known[bits] = {s: as_ball(value) for s, value in self.values.items()}
+        return self.known[bits]
+
     def value(self, expr: Expr, bits: int) -> acb:
-        known = self.known.setdefault(bits, dict(self.values))
+        known = self.at(bits)
         with precision(bits):
             return evaluate(expr, known)
 
     def let(self, symbol: Symbol, value: acb, bits: int) -> None:
-        self.known.setdefault(bits, dict(self.values))[symbol] = value
+        self.at(bits)[symbol] = value
 
     def settle(self, expr: Expr, question: Callable[[acb], Any]) -> Any:
         """The first answer that is not None, with more and more bits."""
@@ -145,40 +186,67 @@ class Point:
         """1 or -1 for what is known to be real; None where it cannot be told, or is 0."""
         return self.settle(expr, lambda z: 1 if z.real > 0 else -1 if z.real < 0 else None)
 
-    def nonzero(self, expr: Expr) -> bool:
-        return bool(self.settle(expr, lambda z: None if z.contains(0) else True))
-
-    def holds(self, condition: Boolean) -> Answer:
-        """Whether a condition holds here: relations, integers excluded, And and Or of them."""
+    def holds(self, condition: Boolean | None) -> Answer:
+        """Whether a condition holds here; None stands for one that always does."""
+        if condition is None or condition in (sp.true, sp.false):
+            return condition is None or bool(condition)
         if isinstance(condition, And | Or):
             answers = {self.holds(arg) for arg in condition.args}
             deciding = isinstance(condition, Or)
             if deciding in answers:
                 return deciding
             return None if None in answers else not deciding
-        if condition in (sp.true, sp.false):
-            return bool(condition)
-        if isinstance(condition, Ne):
-            return self.differs(*condition.args)
-        if not isinstance(condition, Ge | Le):
+        if isinstance(condition, Not):
+            answer = self.holds(condition.args[0])
+            return None if answer is None else not answer
+        if type(condition) not in SIDES:
             return None
-        sign = 1 if isinstance(condition, Ge) else -1
-        return self.settle(condition.lhs - condition.rhs, lambda z: side(z, sign))
+        left, right = map(self.without_mod, condition.args)
+        if left is None or right is None:
+            return None
+        return self.settle(left - right, lambda z: SIDES[type(condition)](z))
 
-    def differs(self, left: Expr, right: Expr) -> Answer:
-        if isinstance(left, sp.Mod):  # of an integer
-            value = self.values[left.args[0]].real.unique_fmpz()
-            return None if value is None else int(value) % int(left.args[1]) != int(right)
-        difference = self.settle(
-            left - right, lambda z: False if z.is_zero() else None if z.contains(0) else True
-        )
-        return difference
+    def without_mod(self, expr: Expr) -> Expr | None:
+        """With n mod 4 worked out; None where n is no known integer."""
+        for part in sorted(expr.atoms(sp.Mod), key=str):
+            found = {}
+            for symbol in part.free_symbols:
+                whole = self.at(PRECISIONS[0])[symbol].real.unique_fmpz()
+                if whole is None:
+                    return None
+                found[symbol] = int(whole)
+            expr = expr.xreplace({part: part.subs(found)})
+        return expr
 
 
-def side(value: acb, sign: int) -> Answer:
-    """Whether sign*value is at least 0; what is not real is not."""
-    if not value.imag.contains(0):
+def is_zero(z: acb) -> Answer:
+    return True if z.is_zero() else None if z.contains(0) else False
+
+
+def is_positive(z: acb) -> Answer:
+    """A number that is not real has no order."""
+    if not z.imag.contains(0) or z.real <= 0:
         return False
-    if not value.imag.is_zero():
-        return False if value.real * sign < 0 else None
-    return True if value.real * sign >= 0 else False if value.real * sign < 0 else None
+    return True if z.imag.is_zero() and z.real > 0 else None
+
+
+def is_negative(z: acb) -> Answer:
+    return is_positive(-z)
+
+
+def unless(first: Callable[[acb], Answer], z: acb) -> Answer:
+    """Whether z is real, and `first` is not true of it."""
+    if not z.imag.contains(0):
+        return False
+    if not z.imag.is_zero():
+        return False if first(acb(z.real)) else None
+    answer = first(z)
+    return None if answer is None else not answer
+
+
+# A relation of left and right, by left - right.
+SIDES: dict[type, Callable[[acb], Answer]] = {
+    Eq: is_zero, Gt: is_positive, Lt: is_negative,
+    Ne: lambda z: None if is_zero(z) is None else not is_zero(z),
+    Ge: lambda z: unless(is_negative, z), Le: lambda z: unless(is_positive, z),
+}  # fmt: skip

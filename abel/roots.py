@@ -8,81 +8,33 @@ apart if neither.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from itertools import product
 from typing import Any, NamedTuple
 
-import mpmath
 import sympy as sp
-from flint import acb, arb
 from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 
 from abel.actions import Action, describe, settle
-from abel.balls import Point, precision
 from abel.branches import FINITE, factors, forks, may_lose, principal
 from abel.cov import open_goals, unwind
 from abel.env import EnvConfig, look
-from abel.equation import ZERO, Equation, X, num_nodes
-from abel.oracle import NEAR, REACH, window
-from abel.rewrite import difference, replace, total
-from abel.rewrite import product as times
-from abel.samples import points_for
+from abel.equation import ZERO, Equation
+from abel.families import NAMES, Root, exception, implies
+from abel.merging import merged
+from abel.oracle import NEAR, REACH
+from abel.rewrite import replace
 from abel.search import Solution
 from abel.transitions import Place, TransitionCache, advance, land, start_of
-from abel.verify import Verdict, verify_root
+from abel.verify import Verdict
 
 MAX_WAYS, MAX_ASKED = 64, 12  # branches followed, and calls of the policy, for an equation
 SMALL = range(-NEAR, NEAR + 1)  # integers that are tried where there is no proof for all of them
-MAX_FACTORS, MAX_DEGREE = 4, 16
-NAMES = ("n", "m", "k", "j", *(f"n{i}" for i in range(1, MAX_WAYS)))
 
 # From an equation and a place on the way from it to a solution that starts there.
 Decode = Callable[[Equation, Place], Solution]
-Value = Any  # a number of mpmath, or None where there is none
-Table = dict[tuple[int, ...], list[Value]]  # a family by its integers, at every sample point
-
-
-@dataclass(frozen=True)
-class Root:
-    """A root, or a family of them in integers, with its verdict and where it branched off."""
-
-    value: Expr
-    status: str  # "proved", "unproven", or "proved for n = ..." where there is no proof for all
-    valid_when: Any = None
-    how: tuple[str, ...] = ()
-    proved_at: tuple[tuple[int, ...], ...] | None = None  # values of its integers, None for all
-
-    @property
-    def proved(self) -> bool:
-        return self.status.startswith("proved")
-
-    @property
-    def integers(self) -> tuple[Symbol, ...]:
-        found = (symbol for symbol in self.value.free_symbols if symbol.is_integer)
-        return tuple(sorted(found, key=lambda symbol: NAMES.index(symbol.name)))
-
-    def at(self, index: Iterable[int]) -> Expr:
-        """The root for these values of its integers."""
-        return replace(self.value, dict(zip(self.integers, map(Integer, index))))
-
-    def to_text(self) -> str:
-        names = ", ".join(symbol.name for symbol in self.integers)
-        notes = [self.status]
-        if names and self.status == "proved":
-            notes = [f"proved for all integers {names}"]
-        if self.valid_when is not None:
-            notes.append(f"valid when {sstr(self.valid_when)}")
-        first = f"x = {sstr(self.value)}   ({', '.join(notes)})"
-        return "\n".join([first, *(f"    {note}" for note in self.how)])
-
-    def to_data(self) -> dict[str, Any]:
-        condition = None if self.valid_when is None else sstr(self.valid_when)
-        return {
-            "root": sstr(self.value), "integers": [symbol.name for symbol in self.integers],
-            "status": self.status, "valid_when": condition, "how": list(self.how),
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -270,37 +222,65 @@ def judge(
 ) -> list[Root]:
     """The candidate if it is a root or may be one; what is left of a family that is none.
 
-    A proof for a symbol n says nothing of n = 0, which is tried by itself.
+    The integers that a proof leaves out are tried by themselves: one that is a root under the same
+    condition is no exception, one under another condition is a root of its own.
     """
     verdict = cache.verdict(equation, value)
     root = Root(value, verdict.status, verdict.valid_when, how)
-    if root.integers and verdict.status == "unproven":
-        return [one_by_one(equation, root, cache)]
+    if not root.integers:
+        return [root] if verdict.status in ("proved", "unproven") else []
+    if not verdict:
+        return one_by_one(equation, root, cache)
     rest: list[Root] = []
-    for n in root.integers:
-        zero = replace(value, {n: ZERO})
-        found = judge(equation, zero, (*how, f"{n} = 0"), cache)
-        if not verdict:
-            rest += found
-        elif not any(same_condition(root, other, n) for other in found if other.value == zero):
-            rest += found
-            condition = Ne(n, 0) if root.valid_when is None else And(root.valid_when, Ne(n, 0))
-            root = Root(value, root.status, condition, how)
-    refuted = verdict.status in ("refuted", "undefined")
-    return rest if refuted else [root, *rest]
+    for n, k in left_out(root):
+        remaining = without(root.valid_when, n, k)
+        there = None if remaining is None else or_none(remaining.subs(n, k))
+        if there == sp.false:  # a class of integers that is left out has it
+            root = replaced(root, valid_when=remaining)
+            continue
+        member = replace(value, {n: Integer(k)})
+        found = judge(equation, member, (*how, f"{n} = {k}"), cache)
+        same = [r for r in found if r.value == member and r.status == "proved"]
+        if any(implies(there, r.valid_when) for r in same):
+            root = replaced(root, valid_when=remaining)
+            found = [r for r in found if r.valid_when != there or r not in same]
+        else:
+            condition = Ne(n, k) if remaining is None else And(remaining, Ne(n, k))
+            root = replaced(root, valid_when=condition)
+        rest += found
+    return [root, *rest]
 
 
-def same_condition(root: Root, zero: Root, n: Symbol) -> bool:
-    """Whether n = 0 is proved, and wherever the family is."""
-    if zero.status != "proved" or zero.valid_when is None:
-        return zero.status == "proved"
-    return root.valid_when is not None and root.valid_when.subs(n, 0) == zero.valid_when
+def left_out(root: Root) -> list[tuple[Symbol, int]]:
+    """The single integers that a family's condition leaves out."""
+    found: dict[tuple[Symbol, int], None] = {}
+    for part in [] if root.valid_when is None else sorted(root.valid_when.atoms(Ne), key=sstr):
+        exceptional = exception(part)
+        if exceptional is not None and exceptional[1] is None:
+            found[exceptional[0], exceptional[2]] = None
+    return list(found)
 
 
-def one_by_one(equation: Equation, root: Root, cache: TransitionCache) -> Root:
-    """A family without a proof for all integers: those from -2 to 2 that are proved."""
+def without(condition: Any, n: Symbol, k: int) -> Any:
+    """A condition that no longer leaves out n = k."""
+    if condition is None:
+        return None
+    parts = {part: sp.true for part in condition.atoms(Ne) if exception(part) == (n, None, k)}
+    return or_none(condition.xreplace(parts))
+
+
+def or_none(condition: Any) -> Any:
+    """A condition, or None for one that always holds, as verdicts have it."""
+    return None if condition == sp.true else condition
+
+
+def one_by_one(equation: Equation, root: Root, cache: TransitionCache) -> list[Root]:
+    """What is left of a family without a proof for all integers: those from -2 to 2 that are
+    proved, and it says so; if there is one only, it is a single root.
+    """
+    hopeless = [] if root.status in ("refuted", "undefined") else [root]
     if len(root.integers) not in REACH:
-        return root
+        return hopeless
     verdicts: dict[tuple[int, ...], Verdict] = {}
     for index in product(SMALL, repeat=len(root.integers)):
         verdicts[index] = cache.verdict(equation, root.at(index))
@@ -309,168 +289,14 @@ def one_by_one(equation: Equation, root: Root, cache: TransitionCache) -> Root:
     if len(conditions) > 1:
         proved = {index: verdict for index, verdict in proved.items() if not verdict.valid_when}
     if not proved:
-        return root
+        return hopeless
+    condition = next(iter(proved.values())).valid_when
+    if len({root.at(index) for index in proved}) == 1 and not hopeless:
+        index = next(iter(proved))
+        which = tuple(f"{n} = {k}" for n, k in zip(root.integers, index))
+        return [Root(root.at(index), "proved", condition, (*root.how, *which))]
     names = ", ".join(symbol.name for symbol in root.integers)
     listed = ", ".join(str(index if len(index) > 1 else index[0]) for index in proved)
-    which = f"{SMALL[0]}..{SMALL[-1]}" if len(proved) == len(verdicts) else listed
-    condition = next(iter(proved.values())).valid_when
-    status = f"proved for {names} = {which}"
-    return Root(root.value, status, condition, root.how, tuple(proved))
-
-
-# ---- No root twice ----
-
-
-def values_at(expr: Expr, symbols: list[Symbol], points: list[tuple[float, ...]]) -> list[Value]:
-    """The expression at every point, to 40 digits; None where it has no such value."""
-    return [value_at(expr, Point(dict(zip(symbols, point)))) for point in points]
-
-
-def value_at(expr: Expr, point: Point) -> Value:
-    return point.settle(expr, lambda z: mpmath.mpmathify(z) if is_exact_enough(z) else None)
-
-
-def is_exact_enough(value: acb) -> bool:
-    return bool(value.rad() < 1e-40 * (1 + abs(value)))
-
-
-def is_same(first: Value, second: Value) -> bool:
-    if first is None or second is None:
-        return False
-    return abs(first - second) <= 1e-25 * (1 + abs(first))
-
-
-def is_root_at(
-    equation: Equation, symbols: list[Symbol], point: tuple[float, ...], value: Value
-) -> bool:
-    """Whether a number with 40 digits is a root for these coefficients."""
-    ball = acb(arb(value.real, radius := 1e-38 * float(1 + abs(value))), arb(value.imag, radius))
-    where, bits = Point(dict(zip(symbols, point))), 256
-    where.let(X, ball, bits)
-    try:
-        sides = [where.value(side, bits) for side in (equation.lhs, equation.rhs)]
-        away = [where.value(entry, bits) for entry in equation.nonzero]
-    except (ArithmeticError, RecursionError):
-        return False
-    with precision(bits):
-        residual = sides[0] - sides[1]
-    return residual.contains(0) and not any(entry.contains(0) for entry in away)
-
-
-def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:
-    """Without roots that others give: unproven ones go before proved ones, single roots before
-    families, conditional before unconditional, large before small.
-
-    What equals others at every sample point goes if it is proved to be equal, or if a polynomial
-    has no more roots than the others. Otherwise it stays, and says so.
-    """
-    symbols = list(equation.coefficients)
-    points = points_for(symbols)
-    order = sorted(roots, key=lambda root: (
-        not root.proved, -len(root.integers), root.proved_at is not None,
-        root.valid_when is not None, num_nodes(root.value),
-    ))  # fmt: skip
-    kept: list[tuple[Root, Table]] = []
-    for root in order:
-        indices = window(len(root.integers)) if root.proved_at is None else root.proved_at
-        kept.append((root, {i: values_at(root.at(i), symbols, points) for i in indices}))
-    matched: list[tuple[Root, list[Expr]]] = []
-    for root in reversed(order):
-        rest = [pair for pair in kept if pair[0] is not root]
-        others = matches(equation, root, rest, symbols, points)
-        if others is not None:
-            kept = rest
-            if root.proved:
-                matched.append((root, others))
-    sure = [root for root, _ in kept if root.proved and root.valid_when is None]
-    if matched and len(sure) == distinct_roots(equation):
-        matched = []
-    doubtful = [root for root, others in matched if not is_one_of(root, others)]
-    note = "equal to another root at every sample point, which is no proof"
-    noted = {id(root): replaced(root, how=(*root.how, note)) for root in doubtful}
-    noted |= {id(root): root for root, _ in kept}
-    return tuple(noted[id(root)] for root in roots if id(root) in noted)
-
-
-def matches(
-    equation: Equation, root: Root, kept: list[tuple[Root, Table]], symbols: list, points: list
-) -> list[Expr] | None:
-    """Other roots, one of which equals this one at every sample point; None if there is a point
-    without.
-
-    Which of them may change from point to point: a/2 + b/2 + sqrt((a - b)**2)/2 is a or b.
-    """
-    start = (0,) * len(root.integers)
-    probes = [start] + [tuple(int(i == j) for i in range(len(start))) for j in range(len(start))]
-    mine = [values_at(root.at(probe), symbols, points) for probe in probes]
-    needed: dict[Expr, None] = {}
-    for i, point in enumerate(points):
-        numbers = [row[i] for row in mine]
-        if None in numbers or not is_root_at(equation, symbols, point, numbers[0]):
-            continue
-        for other, table in kept:
-            hits = find_all(numbers, table, i)
-            filled = None if hits is None else reindexed(other, hits, root.integers)
-            if filled is not None and holds_with(root, other, filled):
-                needed[replace(other.value, filled)] = None
-                break
-        else:
-            return None
-    return list(needed) or None
-
-
-def is_one_of(root: Root, others: list[Expr]) -> bool:
-    """Whether it is proved that the root is always one of the others."""
-    if len(others) > MAX_FACTORS:
-        return False
-    zero = times(*[difference(X, other) for other in others])
-    equal = verify_root(Equation(zero), root.value)
-    return bool(equal) and (equal.valid_when is None or root.valid_when is not None)
-
-
-def find_all(numbers: list[Value], table: Table, place: int) -> list[tuple[int, ...]] | None:
-    """Where in a family these numbers are, at one sample point."""
-    hits = []
-    for number in numbers:
-        hit = next((index for index, row in table.items() if is_same(number, row[place])), None)
-        if hit is None:
-            return None
-        hits.append(hit)
-    return hits
-
-
-def reindexed(
-    other: Root, hits: list[tuple[int, ...]], integers: tuple[Symbol, ...]
-) -> dict[Symbol, Expr]:
-    """A family's integers written in other `integers`, by where 0 and the units lie in it."""
-    start, *units = hits
-    filled = {}
-    for j, symbol in enumerate(other.integers):
-        slopes = [times(Integer(unit[j] - start[j]), n) for unit, n in zip(units, integers)]
-        filled[symbol] = total(Integer(start[j]), *slopes)
-    return filled
-
-
-def holds_with(root: Root, other: Root, filled: dict[Symbol, Expr]) -> bool:
-    """Whether the other root is valid wherever this one is, as far as can be seen."""
-    if other.valid_when is None:
-        return True
-    return other.valid_when.subs(filled, simultaneous=True) in (sp.true, root.valid_when)
-
-
-def distinct_roots(equation: Equation) -> int | None:
-    """How many roots a polynomial or rational equation has for general coefficients, each counted
-    once; None for other equations.
-    """
-    try:
-        top, _ = sp.fraction(sp.together(equation.lhs - equation.rhs))
-        whole = sp.Poly(top, X).to_field()
-        if not 0 < whole.degree() <= MAX_DEGREE:
-            return None
-        once = whole.quo(whole.gcd(whole.diff()))
-        for entry in equation.nonzero:
-            above, _ = sp.fraction(sp.together(entry))
-            once = once.quo(once.gcd(sp.Poly(above, X).to_field()))
-    except (sp.PolynomialError, sp.polys.polyerrors.BasePolynomialError):
-        return None
-    return once.degree()
+    which_ones = f"{SMALL[0]}..{SMALL[-1]}" if len(proved) == len(verdicts) else listed
+    status = f"proved for {names} = {which_ones}"
+    return [Root(root.value, status, condition, root.how, tuple(proved))]

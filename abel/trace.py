@@ -1,42 +1,35 @@
 """A solution as a document: shown as text or LaTeX, stored as JSON, re-derived and re-verified.
 
-python -m abel.trace solution.json    # exit 0 if every step follows and the root is proved, else 1
+python -m abel.trace solution.json    # exit 0 if every field is what is derived anew and the root
+                                      # is proved, 1 if not, 2 if the file is no trace
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
+from reprlib import Repr
 from typing import Any
 
-from sympy import Symbol, latex, sstr
+from sympy import Expr, Symbol, latex, sstr
 
-from abel.actions import (
-    CHANGES,
-    OPERATIONS,
-    Action,
-    apply,
-    describe,
-    legal_actions,
-    settle,
-    solved_form,
-)
-from abel.cov import (
-    Transform,
-    change_and_name,
-    open_goals,
-    reach_goal,
-    relabel,
-    unwind,
-)
-from abel.equation import Equation
+from abel.actions import OPERATIONS, Action, describe, legal_actions
+from abel.conditions import valid_when_text
+from abel.cov import Transform, open_goals, propose, unwind
+from abel.equation import Equation, X, has_x
 from abel.parse import ParseError, parse, parse_expression
 from abel.rewrite import replace
-from abel.substitute import change
+from abel.transitions import Form, Place, TransitionCache, land, start_of
 from abel.verify import Verdict, verify_root
 
 FORMAT = "abel-trace-1"
+MAX_BYTES = 4 << 20  # of a file; one without an end (/dev/zero) is not read to it
+MAX_STEPS = 10_000
+
+short = Repr()
+short.maxstring = short.maxother = 200
+shown = short.repr  # a value in a message: on one line, however odd and long it is
 
 
 @dataclass(frozen=True)
@@ -47,6 +40,32 @@ class Step:
     term: str | None
     equation: str
     transform: str | None = None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came of deriving a trace anew; true only if all of it is so and the root is proved."""
+
+    differs: str  # the first field that is not what was derived ("step 2: transform"), or ""
+    reason: str = ""  # how it differs
+    verdict: Verdict | None = None  # on the root, if there is one and nothing differs
+
+    def __bool__(self) -> bool:
+        return not self.differs and bool(self.verdict)
+
+    @property
+    def valid_when(self) -> Any:
+        return None if self.verdict is None else self.verdict.valid_when
+
+    def to_text(self) -> str:
+        if self.differs:
+            return f"does not hold: {self.differs}: {self.reason}"
+        if self.verdict is None:
+            return "not solved: every step follows, and no root is claimed"
+        if not self.verdict:
+            return f"not solved: every step follows, and the root is {self.verdict.status}"
+        condition = valid_when_text(self.valid_when)
+        return f"holds: every step follows, and the root is proved in the original{condition}"
 
 
 @dataclass(frozen=True)
@@ -127,74 +146,182 @@ class Trace:
     def from_json(cls, text: str) -> Trace:
         """Read what `to_json` wrote; ValueError says what is wrong with anything else."""
         try:
-            data = json.loads(text)
-            if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-                raise ValueError(f"no '{FORMAT}' document")
-            steps = tuple(Step(**step) for step in data.pop("steps"))
-            trace = cls(steps=steps, **data)
-        except (TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise ValueError(f"not a trace: {error}") from None
+            data = json.loads(text, object_pairs_hook=without_doubles)
         except json.JSONDecodeError as error:
             raise ValueError(f"not JSON: {error}") from None
-        for owner in (trace, *steps):
-            for name, value in vars(owner).items():
-                if name != "steps" and not isinstance(value, str | None):
-                    raise ValueError(f"not a trace: {name} must be text, got {value!r}")
-        return trace
+        except RecursionError:
+            raise ValueError("not a trace: too many brackets inside each other") from None
+        if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+            raise ValueError(f"no '{FORMAT}' document")
+        steps = data.get("steps")
+        if not isinstance(steps, list):
+            raise ValueError(f"not a trace: steps must be a list, got {shown(steps)}")
+        if len(steps) > MAX_STEPS:
+            raise ValueError(f"not a trace: {len(steps)} steps, at most {MAX_STEPS} are read")
+        read = tuple(Step(**checked(Step, step, f"step {i}: ")) for i, step in enumerate(steps, 1))
+        return cls(**{**checked(cls, data), "steps": read})
 
     # ---- Check ----
 
-    def replay(self) -> Verdict:
-        """Derive every step anew from the original equation, and verify the root in it.
+    def replay(self) -> Replay:
+        """Derive every field anew from the original equation and compare it with the document's.
 
         Needs no policy, and takes only the choice of actions from the document, and phi where
         variables change: whatever phi is, the root is proved at the end.
         """
         equation = parse(self.equation)
-        lhs, rhs = settle(equation.lhs, equation.rhs)
-        stack: tuple[Transform, ...] = ()
-        transform: Transform
+        cache = rules()
+        place = start_of(equation, cache)
+        root = root_at(place)
         for number, step in enumerate(self.steps, 1):
-            action = next(
-                (a for a in legal_actions(lhs, rhs, tuple(OPERATIONS.values()), blocks=False)
-                 if a.op == step.op and step.term == (None if a.term is None else sstr(a.term))),
-                None,
-            )  # fmt: skip
-            if action is None:
-                return broken(
-                    number, f"'{step.op} {step.term or ''}'".replace(" '", "'") + " is not legal"
-                )
-            if action.op == "relabel":
-                lhs, rhs, transform = relabel(lhs, rhs)
-                stack += (transform,)
-            elif action.op == "cov":
-                if step.transform is not None:
-                    phi = parse_expression(step.transform.removeprefix("x := ").split(",")[0])
-                    by_name = {Symbol(s.name): s for s in lhs.free_symbols | rhs.free_symbols}
-                    phi = replace(phi, by_name)  # letters from a relabeling are no plain symbols
-                    lhs, rhs, transform = change_and_name(lhs, rhs, phi)
-                    lhs, rhs = settle(lhs, rhs)
-                    stack += (transform,)
-            elif action.op in CHANGES:
-                changed = change(action.op, lhs, rhs, action.term)
-                if changed is None:
-                    return broken(number, f"'{action}' does not apply")
-                lhs, rhs, transform = changed
-                stack += (transform,)
-            else:
-                lhs, rhs = apply(action, lhs, rhs)
-            if solved_form(lhs, rhs) and open_goals(stack):
-                *sides, stack = reach_goal(stack, rhs)
-                lhs, rhs = settle(*sides)
-            derived = f"{sstr(lhs)} = {sstr(rhs)}"
-            if derived != step.equation:
-                return broken(number, f"gives '{derived}', not '{step.equation}'")
-        if not solved_form(lhs, rhs) or open_goals(stack):
-            return Verdict("refuted", None, "the last step is not x = r with r free of x")
-        root = unwind(stack, rhs)
+            after = follow(step, place, cache)
+            if isinstance(after, Replay):
+                return Replay(f"step {number}: {after.differs}", after.reason)
+            place = after
+            reached = root_at(place)
+            root = root if reached is None else reached  # an episode may go on past a false root
+        recorded = {"status": self.status, "valid_when": self.valid_when}
+        if self.root is None:
+            claims = {name: text for name, text in recorded.items() if text is not None}
+            said = " and ".join(f"{name} is {shown(text)}" for name, text in claims.items())
+            differs = " or ".join(["root", *claims]) if claims else ""
+            return Replay(differs, f"there is no root, but {said}" if claims else "")
+        if root is None:
+            return Replay("root", "no step ends in x = r with r free of x")
         if sstr(root) != self.root:
-            return Verdict("refuted", None, f"the root is {sstr(root)}, not {self.root}")
-        return verify_root(equation, root)
+            return Replay("root", f"it is {shown(sstr(root))}, not {shown(self.root)}")
+        verdict = verify_root(equation, root)
+        condition = None if verdict.valid_when is None else sstr(verdict.valid_when)
+        for name, text in (("status", verdict.status), ("valid_when", condition)):
+            if text != recorded[name]:
+                return Replay(name, f"it is {shown(text)}, not {shown(recorded[name])}")
+        return Replay("", verdict.reason, verdict)
+
+
+# ---- Steps derived anew ----
+
+
+def rules() -> TransitionCache:
+    """How the environment applies actions, with every operation and term that it can offer."""
+    return TransitionCache(
+        operations=tuple(OPERATIONS.values()), op_index={}, blocks=False, constants="raw",
+        mask_idle_cov=False, generator=propose, capacity=1000,
+    )  # fmt: skip
+
+
+def root_at(place: Place) -> Expr | None:
+    """The root of the original equation where a place reads x = r."""
+    solved = place.form.solved_form and not place.goals
+    return unwind(place.stack, place.form.rhs) if solved else None
+
+
+def follow(step: Step, place: Place, cache: TransitionCache) -> Place | Replay:
+    """Where a recorded step leads, or the field of it that is not so."""
+    form = place.form
+    legal = legal_actions(form.lhs, form.rhs, cache.operations, cache.blocks)
+    action = next((a for a in legal if (a.op, term_of(a)) == (step.op, step.term)), None)
+    phi, recorded = phi_of(step, form), (step.transform, step.equation)
+    derived: tuple[str | None, str] | None = None
+    if action is not None:
+        after, transform = take(action, phi, place, cache)
+        derived = told(after, transform)
+        if derived == recorded:
+            return after
+    # Which field is at odds with the others? One of the action's, if with another value for it the
+    # action would do what is recorded.
+    fitting = [a for a in legal if told(*take(a, phi, place, cache)) == recorded]
+    wrong = ["op"] * any(term_of(a) == step.term for a in fitting)
+    wrong += ["term"] * any(a.op == step.op for a in fitting)
+    said = shown(step.op if step.term is None else f"{step.op} {step.term}")
+    if action is None or derived is None:
+        known = any(a.op == step.op for a in legal)
+        field = " or ".join(wrong) or ("term" if known else "op")
+        return Replay(field, f"{said} is not legal in {shown(str(form))}")
+    if wrong:
+        differ = " or ".join([*wrong, "equation"])
+        return Replay(differ, f"'{fitting[0]}' does what is recorded, {said} does not")
+    # phi was taken from the document; it is at fault if the rule's does what is recorded.
+    by_rule = told(*take(action, propose(form.lhs, form.rhs), place, cache))
+    derived = by_rule if by_rule[1] == step.equation else derived
+    names = ("transform", "equation")
+    field, mine, theirs = next(d for d in zip(names, derived, recorded) if d[1] != d[2])
+    if action.op == "cov" and field == "equation":
+        field = "transform or equation"
+    return Replay(field, f"{said} gives {shown(mine)}, not {shown(theirs)}")
+
+
+def term_of(action: Action) -> str | None:
+    return None if action.term is None else sstr(action.term)
+
+
+def told(place: Place, transform: str | None) -> tuple[str | None, str]:
+    """What a step records of where an action led."""
+    return transform, str(place.form)
+
+
+def phi_of(step: Step, form: Form) -> Expr | None:
+    """phi, if the step records a change of variables x := phi that can be read."""
+    if step.transform is None:
+        return None
+    text = step.transform.removeprefix("x := ").split(", ")[0]
+    by_rule = propose(form.lhs, form.rhs)
+    if by_rule is not None and str(by_rule) == text:  # it may be nested deeper than text is read
+        return by_rule
+    try:
+        phi = parse_expression(text)
+    except ParseError:
+        return None
+    letters = sorted(form.lhs.free_symbols | form.rhs.free_symbols, key=str)
+    phi = replace(phi, {Symbol(s.name): s for s in letters})  # relabelled letters are no plain ones
+    return phi if has_x(phi) and phi != X else None
+
+
+def take(
+    action: Action, phi: Expr | None, place: Place, cache: TransitionCache
+) -> tuple[Place, str | None]:
+    """Where an action leads, and the transform that it pushed, as text."""
+    form, stack = place.form, place.stack
+    cache.generator = lambda lhs, rhs: phi
+    after = cache.attempt(action, form)  # what cannot be applied changes nothing, as in an episode
+    transform = None
+    if after is not None:
+        form, transform = cache.form(*after[:2]), after[2]
+    if transform is not None:
+        stack = (*stack, transform)
+    there = Place(form, stack, open_goals(stack))
+    landed = land(there, cache)
+    if landed is not there:
+        transform = landed.stack[-1]
+    return landed, None if transform is None else str(transform)
+
+
+# ---- Text ----
+
+
+def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, unless a name stands in it twice: readers differ in which of them counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("not a trace: a field stands twice in one object")
+    return found
+
+
+def checked(kind: type, data: Any, where: str = "") -> dict[str, Any]:
+    """The fields of a `Trace` or `Step`, if they are all there, no others, and each is text."""
+    if not isinstance(data, dict):
+        raise ValueError(f"not a trace: {where}must be an object, got {shown(data)}")
+    known = {each.name: each for each in fields(kind)}
+    for name in data:
+        if name not in known:
+            raise ValueError(f"not a trace: {where}unknown field {shown(name)}")
+    for name, each in known.items():
+        if name not in data and each.default is MISSING:
+            raise ValueError(f"not a trace: {where}{name} is missing")
+        optional = "None" in str(each.type)
+        value = data.get(name)
+        if name != "steps" and not isinstance(value, str) and not (value is None and optional):
+            raise ValueError(f"not a trace: {where}{name} must be text, got {shown(value)}")
+    return data
 
 
 def as_latex(text: str) -> str:
@@ -213,8 +340,13 @@ def action_as_latex(step: Step) -> str:
         return OPERATIONS[step.op].latex.replace("{}", as_latex(step.term or ""))
 
 
-def broken(number: int, reason: str) -> Verdict:
-    return Verdict("refuted", None, f"step {number}: {reason}")
+def read(path: str) -> Trace:
+    """The trace in a file; OSError or ValueError if there is none."""
+    with open(path, "rb") as file:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"more than {MAX_BYTES >> 20} MB, which no trace has")
+    return Trace.from_json(data.decode("utf-8"))
 
 
 def main(argv: list[str]) -> int:
@@ -222,19 +354,16 @@ def main(argv: list[str]) -> int:
         print("usage: python -m abel.trace FILE.json", file=sys.stderr)
         return 2
     try:
-        with open(argv[0], encoding="utf-8") as file:
-            trace = Trace.from_json(file.read())
-        verdict = trace.replay()
-    except (OSError, UnicodeDecodeError, ParseError, ValueError) as error:
-        print(f"abel.trace: {argv[0]}: {error}", file=sys.stderr)
+        trace = read(argv[0])
+        replayed = trace.replay()
+    except (OSError, ValueError, RecursionError) as error:  # ParseError and bad UTF-8 among them
+        reason = " ".join(str(error).split())
+        print(f"abel.trace: {argv[0]}: {reason}", file=sys.stderr)
         return 2
-    if not verdict:
-        print(f"does not hold: {verdict.reason} ({verdict.status})")
-        return 1
-    condition = "" if verdict.valid_when is None else f", valid when {verdict.valid_when}"
-    print(trace.to_text())
-    print(f"holds: {len(trace.steps)} steps re-derived, root proved in the original{condition}")
-    return 0
+    if not replayed.differs:
+        print(trace.to_text())
+    print(replayed.to_text())
+    return 0 if replayed else 1
 
 
 if __name__ == "__main__":

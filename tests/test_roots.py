@@ -4,7 +4,25 @@ import json
 from dataclasses import replace as replaced
 
 import pytest
-from sympy import I, Integer, Ne, Symbol, asin, atan, cos, exp, log, pi, sin, sqrt
+from sympy import (
+    And,
+    Ge,
+    I,
+    Integer,
+    Mod,
+    Ne,
+    Or,
+    Symbol,
+    asin,
+    atan,
+    cos,
+    exp,
+    log,
+    pi,
+    sin,
+    sqrt,
+    zeta,
+)
 
 from abel import EnvConfig, parse, textbook, verify_root, wild
 from abel.actions import OPERATIONS
@@ -14,12 +32,14 @@ from abel.cov import Substitute, unwind
 from abel.datasets import Problem
 from abel.env import look
 from abel.equation import Equation, X
+from abel.families import Root
+from abel.merging import distinct_roots, merged
 from abel.oracle import REACH, SetAnswer, ask_set, window
-from abel.roots import Root, Roots, all_roots, distinct_roots, judge, merged
+from abel.roots import SMALL, Roots, all_roots, judge
 from abel.search import Solution
 from abel.tables import completeness, layout
 from abel.transitions import advance, start_of
-from abel.verify import is_identity
+from abel.verify import Verdict, is_identity
 
 A, B = Symbol("a"), Symbol("b")
 N, M = Symbol("n", integer=True), Symbol("m", integer=True)
@@ -206,9 +226,7 @@ def test_branches_reach_roots_that_principal_values_miss():
     solution, roots = solve("sin(sqrt(exp(x))) = 0", BRANCHES, ["branch"])
     assert solution.root == log(pi**2)
     assert is_set(roots, log(pi**2 * N**2) + 2 * pi * I * M)
-    assert (
-        "Ne(n, 0)" in roots.found[0].to_text() and "all integers n, m" in roots.found[0].to_text()
-    )
+    assert "n != 0" in roots.found[0].to_text() and "all integers n, m" in roots.found[0].to_text()
 
 
 def test_steps_that_led_nowhere_are_not_repeated_on_a_branch():
@@ -340,6 +358,67 @@ def test_of_a_refuted_family_zero_may_remain():
     assert root.value == exp(A) and root.how == ("n = 0",) and not root.integers
 
 
+class Verifier:
+    """A cache whose verdicts on families are given, and on single numbers are true ones."""
+
+    def __init__(self, status, valid_when=None, **members):
+        self.family, self.members = Verdict(status, valid_when), members
+
+    def verdict(self, equation, value):
+        if any(symbol.is_integer for symbol in value.free_symbols):
+            return self.family
+        return self.members.get(str(value), verify_root(equation, value))
+
+
+def test_an_exception_that_is_none_is_dropped():
+    """sin(x) is 0 at n = 0 and n = 4, where nothing may be divided by it, but not at n = 1."""
+    equation = parse("sin(4*x)/sin(x) = 0")
+    condition = And(Ne(N, 0), Ne(N, 1), Ne(N, 4))
+    (root,) = judge(equation, pi * N / 4, (), Verifier("proved", condition))
+    assert root.valid_when == And(Ne(N, 0), Ne(N, 4))
+    assert (
+        root.to_text() == "x = pi*n/4   (proved for all integers n, valid when n != 0 and n != 4)"
+    )
+    (root,) = judge(parse("sin(x)/(x - 4*pi) = 0"), pi * N, (), Verifier("proved", Ne(N, 4)))
+    assert root.valid_when == Ne(N, 4) and "n != 4" in root.to_text()
+    (root,) = judge(parse("sin(x) = 0"), pi * N, (), Verifier("proved", Ne(N, 4)))
+    assert root.valid_when is None
+
+
+def test_a_class_of_exceptions_stays():
+    condition = And(A >= 0, Ne(Mod(N, 4), 0))
+    (root,) = judge(parse("sin(4*x)/sin(x) = 0*a"), pi * N / 4, (), Verifier("proved", condition))
+    assert root.valid_when == condition
+    assert "valid when a >= 0 and n mod 4 != 0" in root.to_text()
+    twice = Verifier("proved", And(condition, Ne(N, 8)))
+    assert judge(parse("sin(4*x)/sin(x) = 0*a"), pi * N / 4, (), twice) == [root]
+
+
+def test_an_exception_under_another_condition_is_a_root_of_its_own():
+    equation, family = parse("sin(x) = 0*a"), pi * N
+    for single, kept in ((None, A >= 0), (A >= 0, A >= 0), (A < 0, And(A >= 0, Ne(N, 4)))):
+        verifier = Verifier("proved", And(A >= 0, Ne(N, 4)), **{"4*pi": Verdict("proved", single)})
+        root, *rest = judge(equation, family, (), verifier)
+        assert root.valid_when == kept
+        apart = [] if single == (A >= 0) else [(4 * pi, single, ("n = 4",))]
+        assert [(r.value, r.valid_when, r.how) for r in rest if r.value == 4 * pi] == apart
+
+
+def test_a_condition_in_cases_keeps_its_cases():
+    condition = Or(And(A >= 0, Ne(N, 4)), A < -1)
+    verifier = Verifier("proved", condition, **{"4*pi": Verdict("proved", Or(A >= 0, A < -1))})
+    root, *_ = judge(parse("sin(x) = 0*a"), pi * N, (), verifier)
+    assert root.valid_when == Or(A >= 0, A < -1)
+
+
+def test_a_family_that_is_not_proved_is_claimed_for_what_was_tried():
+    (root,) = judge(parse("sin(x) = 0"), pi * N, (), Verifier("unproven"))
+    assert root.status == "proved for n = -2..2" and root.proved_at == tuple((n,) for n in SMALL)
+    (root,) = judge(parse("sin(x)/x = 0"), pi * N, (), Verifier("unproven"))
+    assert root.status == "proved for n = -2, -1, 1, 2" and "for all" not in root.to_text()
+    assert judge(parse("cos(x) = 0"), pi * N, (), Verifier("refuted")) == []
+
+
 # ---- No root twice ----
 
 
@@ -430,6 +509,56 @@ def test_sympy_may_lack_roots_or_have_no_set():
     assert check.state == "unknown" and "no answer" in check.to_text()
 
 
+def claimed(text, *roots):
+    return Roots(parse(text), tuple(Root(v, "proved", *rest) for v, *rest in roots), (), 0, True)
+
+
+def test_roots_count_where_their_conditions_hold():
+    """exp(I) and exp(-I) are roots of log(x)^2 = -1, and nothing here gives them."""
+    text = "log(x)^2 = a"
+    both = claimed(text, (exp(sqrt(A)), A >= 0), (exp(-sqrt(A)), A >= 0))
+    check = check_roots(both, ask_set(text))
+    assert check.state == check.by_sympy == "complete where" and check.where == (A >= 0)
+    assert check.to_text().startswith("complete where a >= 0: there SymPy's")
+    assert check.to_data()["complete_where"] == "a >= 0"
+    assert check_roots(claimed(text, (exp(sqrt(A)), A >= 0)), ask_set(text)).state == "fewer"
+
+
+@pytest.mark.parametrize(
+    "text, roots, state, where",
+    [
+        ("x^2 = a", [(sqrt(A), A >= 0), (-sqrt(A), A >= 0)], "complete where", A >= 0),
+        ("x^2 = a", [(sqrt(A), A >= 0), (-sqrt(A),)], "complete where", A >= 0),
+        ("x^2 = a", [(sqrt(A), A >= 0), (-sqrt(A), A <= 0)], "fewer", None),
+        ("x^2 = a", [(sqrt(A), A >= 0), (sqrt(A) + 0 * A, A <= 0), (-sqrt(A),)], "complete", None),
+        # The whole of a condition, for neither part would do.
+        ("x^2 = a*b", [(sqrt(A * B), A >= 0), (-sqrt(A * B), B >= 0)], "complete where",
+         And(A >= 0, B >= 0)),
+        # Undecided for certain.
+        ("x^2 = a", [(sqrt(A), Ge(zeta(A), 0)), (-sqrt(A),)], "unknown", None),
+    ],
+)  # fmt: skip
+def test_conditions_decide_which_roots_a_polynomial_has(text, roots, state, where):
+    check = check_roots(claimed(text, *roots), SetAnswer(None, None, "not asked", 0.0))
+    assert (check.state, check.where) == (state, where)
+
+
+def test_a_member_that_is_left_out_is_missing():
+    text, family = "sin(x) = 0", pi * N
+    answer = ask_set(text)
+    states = [check_roots(claimed(text, (family, condition)), answer).state
+              for condition in (None, Ne(N, 1), Ne(N, 9), Ne(Mod(N, 4), 0))]  # fmt: skip
+    assert states == ["complete", "fewer", "complete", "fewer"]  # 9*pi is not compared
+    poles = claimed("sin(4*x)/sin(x) = 0", (pi * N / 4, Ne(Mod(N, 4), 0)))
+    assert check_roots(poles, ask_set("sin(4*x)/sin(x) = 0")).state == "complete"
+
+
+def test_what_is_claimed_for_some_integers_is_not_all():
+    few = Root(pi * N, "proved for n = -2..2", None, (), tuple((n,) for n in SMALL))
+    check = check_roots(Roots(parse("sin(x) = 0"), (few,), (), 0, True), ask_set("sin(x) = 0"))
+    assert check.state in ("unknown", "fewer")
+
+
 def test_the_degree_decides_without_sympy():
     check = check_roots(found("x^2 = a", sqrt(A), -sqrt(A)), SetAnswer(None, None, "raised", 0.0))
     assert check == Check(2, "complete", "unknown", "raised", None) and check.state == "complete"
@@ -461,4 +590,5 @@ def test_a_set_is_text_latex_and_data():
     assert r"x = - \sqrt{a}" in show([each], "latex", True)
     counts = summary([each])
     assert counts["by_family"]["square"]["complete"] == counts["all"]["n"] == 1
+    assert counts["all"]["complete_where"] == 0
     assert "square" in layout(completeness(counts))
