@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace as replaced
 from fractions import Fraction
-from typing import Any
 
 import mpmath
 import sympy as sp
 from flint import acb, arb
 from sympy import Expr, Integer, Pow, Symbol, acos, asin, atan, log
 
-from abel.balls import Point, enclosure, precision
+from abel.balls import enclosure, precision
 from abel.equation import Equation, X, has_x, num_nodes
 from abel.families import (
     MAX_NODES,
@@ -33,6 +32,7 @@ from abel.oracle import DIGITS, window
 from abel.rewrite import difference, replace, total
 from abel.rewrite import product as times
 from abel.samples import points_for
+from abel.values import Value, value_at
 from abel.verify import verify_root
 
 MAX_FACTORS, MAX_DEGREE = 4, 16
@@ -41,7 +41,6 @@ MAX_DENOMINATOR = 12  # of a period's parts by which families may be apart
 ISOLATING_BITS, ROOT_BITS = 400, 256
 NO_PROOF = "equal to another root at every sample point, which is no proof"
 
-Value = Any  # a number of mpmath, or None where there is none
 Table = dict[tuple[int, ...], list[Value]]  # a family by its integers, at every sample point
 
 
@@ -49,14 +48,8 @@ Table = dict[tuple[int, ...], list[Value]]  # a family by its integers, at every
 
 
 def values_at(expr: Expr, symbols: list[Symbol], points: list[tuple[float, ...]]) -> list[Value]:
-    """The expression at every point, to 40 digits; None where it has no such value."""
-    return [value_at(expr, Point(dict(zip(symbols, point)))) for point in points]
-
-
-def value_at(expr: Expr, point: Point) -> Value:
-    return point.settle(
-        expr, lambda z: mpmath.mpmathify(z) if z.rad() < 1e-40 * (1 + abs(z)) else None
-    )
+    """The expression at every point."""
+    return [value_at(expr, dict(zip(symbols, point))) for point in points]
 
 
 def is_same(first: Value, second: Value) -> bool:
