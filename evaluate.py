@@ -351,12 +351,12 @@ def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, sour
 def main(args: Args, argv: Sequence[str]) -> int:
     torch.set_num_threads(1)
     check(args)
-    problems = None
-    if args.equation is not None:
-        problems = [Problem(args.equation)]
-        _ = problems[0].equation  # is parsed here, before anything is loaded
-    elif args.equations is not None:
+    problems = None if args.equation is None else [Problem(args.equation)]
+    if args.equations is not None:
         problems = read(Path(args.equations))
+    # All of them are parsed here, before anything is loaded.
+    for note in dict.fromkeys(n for problem in problems or () for n in problem.equation.notes):
+        print(f"note: {note}", file=sys.stderr)
     run, single = load_run(args), problems is not None
     if args.bundle:
         write_bundle(run, Path(args.bundle))

@@ -11,7 +11,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from sympy import Add, Expr, Integer, Mul, Number, Pow, Rational, Symbol, latex, log, sstr
+from sympy import (
+    Add,
+    E,
+    Expr,
+    I,
+    Integer,
+    Mul,
+    Number,
+    Pow,
+    Rational,
+    Symbol,
+    atan,
+    cos,
+    exp,
+    latex,
+    log,
+    pi,
+    sstr,
+    tan,
+)  # fmt: skip
 
 X = Symbol("x")
 ZERO, ONE, MINUS_ONE = Integer(0), Integer(1), Integer(-1)
@@ -163,18 +182,42 @@ def complexity(expr: Expr) -> int:
     return 2 * num_nodes(expr) - 1
 
 
+@remember
+def vanishing_parts(expr: Expr) -> tuple[Expr, ...]:
+    """The factors of which one is 0 wherever `expr` is: 2*x**3*(a - b)*exp(x) gives x and a - b.
+
+    Numbers and exponentials, which never vanish, are left out: less is left to be proved.
+    """
+    if isinstance(expr, Mul):
+        parts = [part for factor in expr.args for part in vanishing_parts(factor)]
+        return tuple(dict.fromkeys(parts))
+    if isinstance(expr, Pow):  # of a negative one the base is a denominator, which says the same
+        return vanishing_parts(expr.base)
+    if isinstance(expr, exp) or expr in (pi, E, I) or (expr.is_Rational and expr is not ZERO):
+        return ()
+    return (expr.primitive()[1] if isinstance(expr, Add) else expr,)
+
+
+def domain_of(node: Expr) -> Expr:
+    """What must not be 0 for this node to have a value, if its arguments have one; else 1."""
+    if isinstance(node, Pow) and not (isinstance(node.exp, Number) and node.exp.is_positive):
+        return node.base
+    if isinstance(node, log):
+        return node.args[0]
+    if isinstance(node, tan):
+        return cos(node.args[0])
+    return ONE + node.args[0] ** 2 if isinstance(node, atan) else ONE
+
+
+@remember
 def must_not_vanish(expr: Expr) -> tuple[Expr, ...]:
-    """Denominators and arguments of logarithms with x: where one is 0, `expr` is undefined."""
-    found: dict[Expr, None] = {}
-    stack = [expr]
-    while stack:
-        node = stack.pop()
-        stack.extend(reversed(node.args))
-        if isinstance(node, Pow) and has_x(node.base):
-            if not isinstance(node.exp, Number) or node.exp.is_negative:
-                found[node.base] = None
-        elif isinstance(node, log) and has_x(node):
-            found[node.args[0]] = None
+    """All that is not 0 where `expr` is defined, with x or without: denominators, arguments of
+    logarithms, bases of powers with letters in the exponent, cos(u) for tan(u), 1 + u**2 for
+    atan(u).
+    """
+    found = dict.fromkeys(vanishing_parts(domain_of(expr)))
+    for arg in expr.args:
+        found.update(dict.fromkeys(must_not_vanish(arg)))
     return tuple(found)
 
 
@@ -182,15 +225,17 @@ def must_not_vanish(expr: Expr) -> tuple[Expr, ...]:
 class Equation:
     """`lhs = rhs` in the unknown x; every other symbol is a real coefficient.
 
-    `nonzero` lists what must not be 0 at a root. SymPy cancels `x*(x + a)/x` to `x + a` on
-    construction, so the parser notes the denominators that the text had; they are part of what the
-    equation means, not of its identity. `text` is what the user wrote, if it was parsed.
+    `nonzero` is its domain: what must not be 0 for the equation to be defined, with x or of letters
+    alone. SymPy cancels `x*(x + a)/x` to `x + a` on construction, so the parser notes what the text
+    had; that is part of what the equation means, but two that look alike are equal. `text` is what
+    the user wrote, if it was parsed, and `notes` say where it could have been read otherwise.
     """
 
     lhs: Expr
     rhs: Expr = ZERO
     nonzero: tuple[Expr, ...] = field(default=(), compare=False, repr=False)
     text: str = field(default="", compare=False, repr=False)
+    notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("lhs", "rhs"):
@@ -204,7 +249,8 @@ class Equation:
                 )
         if not (has_x(self.lhs) or has_x(self.rhs)):
             raise ValueError(f"'{self}' has no x: nothing to solve for")
-        both = (*self.nonzero, *must_not_vanish(self.lhs), *must_not_vanish(self.rhs))
+        given = [part for entry in self.nonzero for part in vanishing_parts(entry)]
+        both = (*given, *must_not_vanish(self.lhs), *must_not_vanish(self.rhs))
         object.__setattr__(self, "nonzero", tuple(dict.fromkeys(both)))
 
     @property

@@ -2,7 +2,9 @@
 
 `^` and `**` are powers, right associative and tighter than a minus sign: -x^2 is -(x^2). A product
 may leave out its `*` and keeps the same precedence: 1/2x is (1/2)*x. The unknown is `x`; `pi`, `E`
-and `I` are constants; other names, `e` included, are coefficients. Decimals are exact: 0.25 is 1/4.
+and `I` are constants; other names are coefficients, `e` included, but for one case: as the base of
+a power with x in the exponent it is Euler's number, and a note says so. Decimals are exact: 0.25 is
+1/4.
 
 Text is never run as code. SymPy simplifies while it builds, which can take minutes over a few dozen
 characters, so whatever could grow is measured first: hostile text fails in milliseconds.
@@ -20,7 +22,18 @@ import mpmath
 import sympy
 from sympy import Add, Dummy, E, Expr, Function, I, Mul, Pow, Rational, Symbol, nan, oo, pi, zoo
 
-from abel.equation import MINUS_ONE, ZERO, Equation, X, has_x, integer_bits, num_nodes, remember
+from abel.equation import (
+    MINUS_ONE,
+    ZERO,
+    Equation,
+    X,
+    domain_of,
+    has_x,
+    integer_bits,
+    num_nodes,
+    remember,
+    vanishing_parts,
+)  # fmt: skip
 from abel.numeric import depends_on_x, finite, values
 
 MAX_LENGTH = 2000  # characters of text
@@ -33,6 +46,7 @@ MAX_ROOT_BITS = 128  # of the integers under the roots of a product: SymPy trial
 MAX_LEVELS, MAX_CONSTANT_LEVELS = 10, 4  # powers and functions inside each other
 MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
 
+LETTER_E = Symbol("e")
 UNDEFINED = (nan, zoo, oo, -oo)
 CONSTANTS = {"x": X, "pi": pi, "E": E, "I": I}
 CONSTANTS |= {"nan": nan, "zoo": zoo, "oo": oo}  # no coefficients: what SymPy prints is refused
@@ -47,6 +61,12 @@ TOKEN = re.compile(
     r"(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*|[-+*/^()=]"
 )
 SPACE, SCIENTIFIC = re.compile(r"[ \t\r\n]*"), re.compile(r"[eE][-+]?[0-9]")
+# What Python reads as a number or a truth value would be taken for a product or a coefficient.
+OTHER_BASE = re.compile(r"0(?:[bB][01]|[oO][0-7]|[xX][0-9a-fA-F])")
+NOT_READ = dict.fromkeys(("true", "false"), "write 1 or 0 for it")
+NOT_READ |= dict.fromkeys(("none", "null"), "leave it out, or write 0 for it")
+NOT_READ |= dict.fromkeys(("inf", "infinity", "nan"), "all numbers are finite here")
+EULER = "e as the base of a power with x is Euler's number, E; any other e is a coefficient"
 
 
 class ParseError(ValueError):
@@ -91,6 +111,12 @@ def tokenize(text: str) -> list[Token]:
         if match["number"] and SCIENTIFIC.match(text, match.end()):
             reason = "scientific notation is not read; write 10^5 for 1e5, 2*e + 3 for a product"
             raise ParseError(text, position, reason)
+        if match["number"] and text.startswith("_", match.end()):
+            reason = "a number with _ in it is not read; write 1000 for 1_000"
+            raise ParseError(text, position, reason)
+        if match[0] == "0" and OTHER_BASE.match(text, position):
+            reason = f"{text[position : position + 2]}... is not read; write the number in decimal"
+            raise ParseError(text, position, reason + ", or 0*x for a product")
         tokens.append(Token(match.lastgroup or match[0].replace("**", "^"), match[0], position))
         position = skip_space(text, match.end())
     if not tokens:
@@ -199,15 +225,20 @@ def x_cancels(lhs: Expr, rhs: Expr) -> bool:
 
 
 class Parser:
-    """One pass over the tokens of a text; `nonzero` collects what the text divides by.
+    """One pass over the tokens of a text.
+
+    `nonzero` collects what must not be 0 for the text to be defined, before SymPy cancels any of
+    it, and `notes` what may have been meant otherwise.
 
     A value is the list of its factors, multiplied only when the whole product is known: SymPy turns
     2*(x + 1) into 2*x + 2 at once, and then could not read back the y/(2*(x + 1)) that it prints.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, euler: bool = False) -> None:
         self.text, self.tokens, self.index, self.depth = text, tokenize(text), 0, 0
+        self.euler = euler  # whether e^x is E^x
         self.nonzero: dict[Expr, None] = {}
+        self.notes: dict[str, None] = {}
 
     @property
     def token(self) -> Token:
@@ -222,9 +253,9 @@ class Parser:
     def fail(self, reason: str, token: Token) -> NoReturn:
         raise ParseError(self.text, token.position, reason)
 
-    def must_not_vanish(self, expr: Expr) -> None:
-        if has_x(expr):
-            self.nonzero[expr] = None
+    def must_not_vanish(self, *factors: Expr) -> None:
+        for factor in factors:
+            self.nonzero.update(dict.fromkeys(vanishing_parts(factor)))
 
     def check(self, expr: Expr, token: Token) -> Expr:
         if flaw := find_flaw(expr):
@@ -284,7 +315,7 @@ class Parser:
                 divisor = self.multiply(value, first)
                 if divisor == 0:
                     self.fail("undefined: a division by 0", first)
-                self.must_not_vanish(divisor)
+                self.must_not_vanish(*value)
                 value = [self.apply(Pow, part, MINUS_ONE, token=first) for part in value]
             factors += value
         if self.token.kind == "number":
@@ -303,6 +334,8 @@ class Parser:
         if self.accept("^"):
             second, exponent = self.token, self.factor()
             base, exponent = self.multiply(value, first), self.multiply(exponent, second)
+            if self.euler and base == LETTER_E and has_x(exponent):
+                base, self.notes[EULER] = E, None
             value = [self.power(base, exponent, second)]
         self.depth -= 1
         return signs + value
@@ -329,6 +362,8 @@ class Parser:
             if called and len(name) > 1 and name not in CONSTANTS:
                 known = f"known: {' '.join(FUNCTIONS)}; write {name}*(...) for a product"
                 self.fail(f"unknown function '{name}'; {known}", token)
+            if hint := NOT_READ.get(name.lower()):
+                self.fail(f"'{name}' is neither a number nor a coefficient; {hint}", token)
             return self.check(CONSTANTS.get(name) or Symbol(name), token)
         if not called:
             self.fail(f"{name} needs parentheses: {name}(...)", token)
@@ -337,9 +372,10 @@ class Parser:
             return self.power(argument, ROOTS[name], token)
         if name == "exp":
             return self.power(E, argument, token)
-        if name in ("log", "ln"):
-            self.must_not_vanish(argument)
-        return self.apply(getattr(sympy, name), argument, token=token)
+        function = sympy.log if name == "ln" else getattr(sympy, name)
+        found = self.apply(function, argument, token=token)
+        self.must_not_vanish(domain_of(function(argument, evaluate=False)))
+        return found
 
     def finish(self) -> None:
         if self.token.kind != "end":
@@ -357,7 +393,7 @@ def parse_expression(text: str) -> Expr:
 
 def parse(text: str) -> Equation:
     """Read `lhs = rhs`, or `lhs` alone for `lhs = 0`."""
-    parser = Parser(text)
+    parser = Parser(text, euler=True)
     lhs = parser.expression()
     rhs = parser.expression() if parser.accept("=") else ZERO
     parser.finish()
@@ -368,4 +404,5 @@ def parse(text: str) -> Equation:
         raise ParseError(text, None, f"the equation has no x{hint}")
     if x_cancels(lhs, rhs):
         raise ParseError(text, None, "x cancels out: nothing is left to solve for")
-    return Equation(lhs, rhs, nonzero=tuple(parser.nonzero), text=text.strip())
+    domain, notes = tuple(parser.nonzero), tuple(parser.notes)
+    return Equation(lhs, rhs, nonzero=domain, text=text.strip(), notes=notes)

@@ -104,7 +104,7 @@ class TransitionCache:
         self.mask_idle_cov, self.generator = mask_idle_cov, generator
         self.capacity = capacity
         self.forms: dict[tuple[Expr, Expr], Form] = {}
-        self.verdicts: dict[tuple[Equation, Expr], Verdict] = {}
+        self.verdicts: dict[tuple[Equation, tuple[Expr, ...], Expr], Verdict] = {}
         self.stamp = 0
         self.failures = 0  # legal actions that could not be applied after all; they change nothing
 
@@ -217,7 +217,8 @@ class TransitionCache:
         return self.form(*settle(lhs, rhs)), stack
 
     def verdict(self, equation: Equation, root: Expr) -> Verdict:
-        key = (equation, root)
+        # Equal equations may differ in their domain: 0 solves x = 0, and x^2/x = 0 it does not.
+        key = (equation, equation.nonzero, root)
         if key not in self.verdicts:
             if len(self.verdicts) >= MAX_VERDICTS:
                 self.verdicts.clear()

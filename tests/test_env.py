@@ -373,3 +373,12 @@ def test_gymnasium_semantics():
     assert isinstance(info, dict) and len(observation.actions) == len(observation.action_ops)
     result = env.step(0)
     assert len(result) == 5 and isinstance(result[1], float) and isinstance(result[4], dict)
+
+
+def test_equal_equations_of_different_domains_have_verdicts_of_their_own():
+    cache = EnvConfig().new_cache()
+    plain, divided = parse("x = 0"), parse("x^2/x = 0")
+    assert plain == divided and hash(plain) == hash(divided)
+    assert cache.verdict(plain, parse("x = 0").rhs).status == "proved"
+    assert cache.verdict(divided, parse("x = 0").rhs).status == "undefined"
+    assert cache.verdict(plain, parse("x = 0").rhs).status == "proved"

@@ -84,6 +84,15 @@ def test_an_unsolved_equation_says_what_went_wrong(run_dir, linear, capsys):
     assert "not solved: " in capsys.readouterr().out
 
 
+def test_a_letter_read_as_eulers_number_is_told_in_one_line(run_dir, linear, tmp_path, capsys):
+    evaluate.run(["--run", run_dir, "--equation", "e^x = 5 + e^(2*x)"])
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: ")]
+    assert len(said) == 1 and "Euler's number" in said[0]
+    (tmp_path / "two.txt").write_text("e^x = 5\ne*x = 5\ne^-x = 2\n")
+    evaluate.run(["--run", run_dir, "--equations", str(tmp_path / "two.txt")])
+    assert capsys.readouterr().err.count("note: ") == 1
+
+
 def test_the_formats(run_dir, linear, capsys, tmp_path):
     flags = ["--run", run_dir, "--equation", "a*x + b = 0", "--format"]
     assert evaluate.run([*flags, "latex"]) == 0

@@ -89,6 +89,21 @@ def test_functions_and_constants_are_those_of_the_table():
 def test_the_letter_e_is_a_coefficient_and_big_e_is_not():
     assert parse_expression("2e + 3") == 2 * e + 3
     assert parse_expression("E^x") == exp(x)
+    for text in ("e*x = 1", "e^2*x = 1", "x^e = 2", "E^x = e", "(e + 1)^x = 2", "e^(a + 1)*x = 1"):
+        equation = parse(text)
+        assert e in equation.coefficients and not equation.notes
+
+
+@pytest.mark.parametrize("text", ["e^x = 5", "e**x - 5", "5 = (e)^x", "e^x = 5*e^0"])
+def test_e_to_a_power_with_x_is_eulers_number_and_a_note_says_so(text):
+    equation = parse(text)
+    assert equation.lhs - equation.rhs in (exp(x) - 5, 5 - exp(x))
+    assert len(equation.notes) == 1 and "Euler's number" in equation.notes[0]
+
+
+def test_e_is_eulers_number_only_where_x_is_above_it():
+    equation = parse("2e^(3x) + e*x = e^-x")
+    assert equation == Equation(2 * exp(3 * x) + e * x, exp(-x)) and len(equation.notes) == 1
 
 
 def test_coefficients_carry_no_assumptions():
@@ -115,13 +130,37 @@ def test_an_equation_has_two_sides_and_a_bare_expression_equals_zero():
         ("x^2*x^-1 = a", (x,)),
         ("(x + b)^a = c", (x + b,)),
         ("log(x + a) - log(x + a) + x = 1", (x + a,)),
-        ("x/(a + b) = 2", ()),
         ("sqrt(x) + x^2 = 2", ()),
-        ("1/(2*(x + 1)) = a", (2 * x + 2, x + 1)),
+        ("1/(2*(x + 1)) = a", (x + 1,)),
+        ("x^2/x = 0", (x,)),
+        ("(x^-1)^-1 = 0", (x,)),
+        ("1/(1/x) = 0", (x,)),
+        ("x^(a - a) + x = 0", (x,)),
+        ("0*log(x) + x = 0", (x,)),
+        ("exp(log(x)) = 0", (x,)),
+        ("log(exp(x)) = a", ()),
+        ("log(x*exp(x)) = a", (x,)),
+        ("log(x)/log(x) + x = 0", (x, log(x))),
+        ("tan(atan(x)) = I", (x**2 + 1,)),
+        ("cos(x) + tan(x) - tan(x) = 0", (cos(x),)),
+        ("atan(a*x) = b", (a**2 * x**2 + 1,)),
+        ("0*tan(a) + x = 0", (cos(a),)),
+        ("x/(a + b) = 2", (a + b,)),
+        ("x/(2*a - 2*b) = c/(a - b)", (a - b,)),
+        ("x/(x*(x + 1)*(a - b)^2) = 0", (x, x + 1, a - b)),
+        ("5*x/(3*pi*a^2*exp(b)) = c^x", (a, c)),
+        ("x/(1 + sqrt(2)) = 2^x", (1 + sqrt(2),)),
+        ("x^a = 2", (x,)),
     ],
 )
-def test_what_the_text_divides_by_is_remembered_though_sympy_cancels_it(text, nonzero):
+def test_the_domain_is_that_of_the_text_though_sympy_cancels_it(text, nonzero):
     assert parse(text).nonzero == nonzero
+
+
+def test_an_equation_that_was_not_parsed_has_the_domain_of_its_sides():
+    sides = (tan(x) / (a * x) + exp(x) / 2, log(b) + atan(c) + d**-a)
+    assert set(Equation(*sides).nonzero) == {cos(x), a, x, b, c**2 + 1, d}
+    assert Equation(x, a, nonzero=(2 * x * b**2, exp(c))).nonzero == (x, b)
 
 
 @pytest.mark.parametrize(
@@ -209,6 +248,17 @@ UNREADABLE = [  # text, position of the error, a piece of the reason
     ("1.2.3x", 3, "a number right after a factor"),
     ("x + 1e5", 4, "scientific notation"),
     ("1E-5x", 0, "scientific notation"),
+    ("1_000*x", 0, "write 1000 for 1_000"),
+    ("x + 0.5_1", 4, "write 1000 for 1_000"),
+    ("0b1 + x", 0, "write the number in decimal"),
+    ("x = 0xff", 4, "write the number in decimal"),
+    ("0o7x = 1", 0, "write the number in decimal"),
+    ("x = True", 4, "write 1 or 0"),
+    ("false*x = 1", 0, "write 1 or 0"),
+    ("x = None", 4, "write 0 for it"),
+    ("x = inf", 4, "finite"),
+    ("x + nan", 4, "finite"),
+    ("Infinity*x", 0, "finite"),
     ("a*y + = 3", 6, "instead of ="),
     ("a = b = x", 6, "one '=' too many"),
     ("x == 2", 3, "instead of ="),
