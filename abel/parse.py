@@ -35,6 +35,7 @@ from abel.equation import (
     vanishing_parts,
 )  # fmt: skip
 from abel.numeric import depends_on_x, finite, values
+from abel.rewrite import power_bits, surd_bits
 
 MAX_LENGTH = 2000  # characters of text
 MAX_DEPTH = 60  # brackets and exponents inside each other
@@ -43,6 +44,7 @@ MAX_NODES = 400  # of an expression tree
 MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
 MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
 MAX_ROOT_BITS = 128  # of the integers under the roots of a product: SymPy trial-divides them
+MAX_JOINED_BITS = 2048  # of those integers to the powers that a common root brings
 MAX_LEVELS, MAX_CONSTANT_LEVELS = 10, 4  # powers and functions inside each other
 MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
 
@@ -265,7 +267,8 @@ class Parser:
     def multiply(self, factors: list[Expr], token: Token) -> Expr:
         powers = [arg for factor in factors for arg in Mul.make_args(factor) if arg.is_Pow]
         # SymPy joins roots: sqrt(6)*sqrt(7) is sqrt(42).
-        if sum(integer_bits(p.base) for p in powers if p.base.is_Rational) > MAX_ROOT_BITS:
+        bits = sum(integer_bits(p.base) for p in powers if p.base.is_Rational)
+        if bits > MAX_ROOT_BITS or surd_bits(powers) > MAX_JOINED_BITS:
             self.fail(f"roots of integers of more than {MAX_ROOT_BITS} bits together", token)
         return self.check(Mul(*factors), token)
 
@@ -287,6 +290,13 @@ class Parser:
             most = MAX_BITS if exponent.is_Integer else MAX_ROOT_BITS
             if integer_bits(base) * max(1, ceil(size)) > most:
                 self.fail(f"a power or root of integers beyond {most} bits", token)
+        if exponent.is_Rational:  # SymPy takes the numbers out of a product's root
+            parts = [part.as_base_exp() for part in Mul.make_args(base)]
+            bits = [
+                power_bits(b, e * exponent) for b, e in parts if b.is_Rational and e.is_Rational
+            ]
+            if max(bits, default=0) > MAX_BITS:
+                self.fail(f"a power or root of numbers beyond {MAX_BITS} bits", token)
         if is_hard_power(base, exponent):
             self.fail("powers inside each other that are too large to combine", token)
         if not (exponent.is_Rational and exponent > 0):
