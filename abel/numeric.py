@@ -2,9 +2,9 @@
 
 Two kinds of sample stand behind them. Complex floats at three fixed generic points show whether an
 expression is 0, finite, or depends on x; where an equation leaves the range of floats at them, as
-exp(-300*x) = 2 does, x is taken smaller or larger (`scale_of`). Polynomials over a prime field, with random constants,
-show whether a division would lose a root (paper, "Illegal actions"). Both only decide what is
-legal; whether a root is a root is decided exactly, in `abel.verify`.
+exp(-300*x) = 2 does, x is taken smaller or larger (`scale_of`). Polynomials over a prime field,
+with random constants, show whether a division would lose a root (paper, "Illegal actions"). Both
+only decide what is legal; whether a root is a root is decided exactly, in `abel.verify`.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def is_zero(expr: Expr) -> bool:
 
 
 def is_zero_in_wide_range(expr: Add) -> bool:
-    """`is_zero` where floats overflow: 10^70*b + 10^70*c is not 0. What is undefined counts as 0."""
+    """`is_zero` where floats overflow: 10^70*b + 10^70*c is not 0; the undefined counts as 0."""
     try:
         terms = [[wide_value(arg, point) for arg in expr.args] for point in range(3)]
     except (ValueError, ZeroDivisionError, KeyError):

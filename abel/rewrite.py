@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cmp_to_key
-from math import ceil, comb, gcd, lcm
+from math import ceil, comb, lcm
 
 from sympy import (
     Add,
@@ -38,7 +38,7 @@ from sympy import (
 from abel.equation import MINUS_ONE, ONE, ZERO, X, has_x, integer_bits, remember, split_factor
 
 MAX_NUMBER_BITS = 4096  # of a number that is computed
-MAX_ROOT_BITS = 1024  # of a number under a root: SymPy looks for its prime factors
+MAX_ROOT_BITS = 2048  # of a number under a root: SymPy looks for its prime factors
 MAX_PRIME = 1 << 15
 MAX_POLYNOMIAL_DEGREE = 1000  # of a polynomial that is written as its coefficients
 MAX_TERMS = 10**6  # what is predicted to have more has too many
@@ -59,9 +59,9 @@ def small_factors(n: int) -> dict[int, int]:
 
 @remember
 def power_bits(base: Rational, exponent: Rational) -> int:
-    """Size of the integers that SymPy computes for base**exponent.
+    """Size of the integers that SymPy may compute for base**exponent, its inverse and the like.
 
-    Whole parts come out of a root, 2**(10**20/3); and where primes are left under it to different
+    Whole parts come out of a root, 2**(10**20/3). Where primes are left under it to different
     powers, they are multiplied out: (1/12)**(1/q) has the q-th root of 2**(q - 2)*3**(q - 1).
     """
     if abs(base) == 1 or base is ZERO:
@@ -69,22 +69,20 @@ def power_bits(base: Rational, exponent: Rational) -> int:
     whole = integer_bits(base) * ceil(abs(exponent))
     if exponent.is_Integer or whole > MAX_NUMBER_BITS:
         return whole
-    above, below = (base.p, base.q) if exponent.p > 0 else (base.q, base.p)
-    part, q = abs(exponent.p) % exponent.q, exponent.q
-    inside = 0
-    for number, times in ((abs(above), part), (abs(below), q - part)):
-        left = {p: e * times % q for p, e in small_factors(number).items()} if number > 1 else {}
-        common = gcd(*left.values())
-        inside += sum(p.bit_length() * (e // common) for p, e in left.items() if common)
-    return max(whole, inside)
+    mixed = any(len(set(small_factors(abs(n)).values())) > 1 for n in (base.p, base.q))
+    return max(whole, integer_bits(base) * exponent.q) if mixed else whole
 
 
-def surd_bits(numbers: Iterable[Expr]) -> int:
-    """Size of the integers that SymPy may compute when it joins the roots in a product."""
-    surds = [n for n in numbers if isinstance(n, Pow) and n.base.is_Rational and n.exp.is_Rational]
+def surd_bits(powers: Iterable[tuple[Expr, Expr]]) -> int:
+    """Size of the integers that SymPy may compute when it joins roots of numbers in a product."""
+    surds = [
+        (base, exponent.q)
+        for base, exponent in powers
+        if base.is_Rational and exponent.is_Rational and not exponent.is_Integer
+    ]
     if len(surds) < 2:
         return 0
-    return sum(integer_bits(n.base) for n in surds) * lcm(*(n.exp.q for n in surds))
+    return sum(integer_bits(base) for base, _ in surds) * lcm(*(index for _, index in surds))
 
 
 def is_simple(expr: Expr) -> bool:
@@ -115,7 +113,8 @@ def product(*factors: Expr) -> Expr:
         kinds = powers.setdefault(base, {})
         kinds[kind] = kinds[kind] + times if kind in kinds else times
     if len(numbers) > 1:
-        if max(sum(map(integer_bits, numbers)), surd_bits(numbers)) > MAX_NUMBER_BITS:
+        bits = surd_bits(number.args for number in numbers if isinstance(number, Pow))
+        if max(sum(map(integer_bits, numbers)), bits) > MAX_NUMBER_BITS:
             raise TooLarge(f"a product beyond {MAX_NUMBER_BITS} bits")
     number = Mul(*numbers) if len(numbers) > 1 else numbers[0] if numbers else ONE
     if number is ZERO:

@@ -1,6 +1,7 @@
 """Equations that nobody would write down but someone might type: for tests of time and size."""
 
 from random import Random
+from re import sub
 
 LETTERS = [*"abcdfghk", "k_1", "lambda"]
 FUNCTIONS = ["exp", "log", "ln", "sin", "cos", "tan", "asin", "acos", "atan", "sqrt", "cbrt"]
@@ -93,7 +94,8 @@ def nested(rng: Random) -> str:
     """One operation inside itself, again and again."""
     before, after = rng.choice(
         [
-            ("1/(1 + ", ")"), ("sqrt(1 + ", ")"), ("exp(", ")"), ("log(2 + ", ")"), ("sin(", " + a)"),
+            ("1/(1 + ", ")"), ("sqrt(1 + ", ")"), ("exp(", ")"), ("log(2 + ", ")"),
+            ("sin(", " + a)"), ("tan(asin(", "))"), ("0*(", ")"), ("sqrt(I + ", ")"),
             ("(1 + ", ")^2"), ("(a + ", ")^99"), ("(", ")^(1/3)"), ("2^(", ")"), ("atan(", "/2)"),
             ("tan(", ")"), ("(b - ", ")^-1"), ("cos(2*", ")"), ("-(", ")"), ("(3*", ")^a"),
             ("x^(", ")"), ("acos(", ")"), ("(2^(1/3) + ", ")^(1/2)"), ("asin(1/2 + ", ")"),
@@ -126,18 +128,25 @@ def long_sum(rng: Random) -> str:
     return f"({text})" if joint == ")*(" else text
 
 
+def constant(rng: Random) -> str:
+    """No letter and no x: SymPy looks for the signs of such things."""
+    numbers = ["I", "I", "pi", "E", "2", "3", "-1", "1/2", "(1 + I)", "sqrt(3)"]
+    text = expression(rng, rng.randint(1, 5))
+    return sub(r"\b(x|e|[a-dfghk]|k_1|lambda)\b", lambda match: rng.choice(numbers), text)
+
+
 def mixed(rng: Random) -> str:
     return expression(rng, rng.randint(1, 4))
 
 
 def odd_text(rng: Random) -> str:
     """One equation, mostly with an x; some are beyond the caps and some are no equations."""
-    shape = rng.choice([mixed, mixed, mixed, mixed, nested, power_of_sum, long_sum])
+    shape = rng.choice([mixed, mixed, mixed, mixed, nested, power_of_sum, long_sum, constant])
     text = shape(rng)
     if rng.random() < 0.3:
-        text = f"{rng.choice([mixed, atom])(rng)}*({text})"
+        text = f"{rng.choice([mixed, atom, constant])(rng)}*({text})"
     if rng.random() < 0.4:
-        text = f"{text} + {rng.choice([mixed, atom, nested, surd])(rng)}"
+        text = f"{text} + {rng.choice([mixed, atom, nested, surd, constant])(rng)}"
     if "x" not in text:
         text = f"{text} + x" if rng.random() < 0.5 else f"({text})*x"
     return f"{text} = {rng.choice([atom, number, mixed])(rng)}"
