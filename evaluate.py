@@ -219,7 +219,7 @@ def cost_report(study: Study, run: Run) -> dict[str, Any]:
 
 def dormant_report(study: Study, run: Run) -> dict[str, Any]:
     """Over all states that the greedy policy meets."""
-    paths = [outcome.solution.path for outcome in study.decode("greedy")]
+    paths = [outcome.solution.path for outcome in study.decode("greedy") if outcome.solution]
     states = [observation for path in paths for observation, *_ in path]
     report = dormant(run.agent, lambda: forward(run.agent, states), DORMANT_THRESHOLD)
     return {"n": len(states), **report}

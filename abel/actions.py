@@ -28,18 +28,21 @@ from abel.equation import (
     subterms,
 )  # fmt: skip
 from abel.numeric import (
-    LARGEST,
     TOLERANCE,
     RootGuard,
     Values,
     depends_on_x,
     finite,
     has_denominator,
+    is_solvable,
     is_zero,
+    largest,
+    scale_of,
     swelling,
-    values,
+    values_at,
 )
 from abel.rewrite import (
+    TooLarge,
     call,
     collect,
     collectable,
@@ -88,15 +91,16 @@ class Facts(NamedTuple):
 
 
 @remember
-def facts(term: Expr) -> Facts:
-    at = values(term)
+def facts(term: Expr, scale: int) -> Facts:
+    at = values_at(term, scale)
     times = over = None
     # 1 changes nothing, -1 is an operation of its own.
     if not (is_zero(term) or integer_bits(term) > MAX_BITS or term is ONE or term is MINUS_ONE):
-        times = Multiplier(at, tuple(map(abs, at)), swelling(term), has_denominator(term))
+        times = Multiplier(at, tuple(map(abs, at)), swelling(term, scale), has_denominator(term))
         if all(abs(v) > SMALLEST for v in at):
             inverse = tuple(1 / v for v in at)
-            over = Multiplier(inverse, tuple(map(abs, inverse)), swelling(term), has_x(term))
+            swell = swelling(term, scale)
+            over = Multiplier(inverse, tuple(map(abs, inverse)), swell, has_x(term))
     actions = {name: Action(name, term) for name in TERM_OPERATIONS}
     size = abs(at[0]) + abs(at[1])
     return Facts(term, actions, num_nodes(term), has_x(term), size, times, over)
@@ -115,17 +119,31 @@ class Sides(NamedTuple):
     room: int  # nodes that a step may still bring
     swelling: float
     guard: RootGuard
+    scale: int  # of x at the sample points
+    largest: float  # number in the range there
 
     @classmethod
     def of(cls, lhs: Expr, rhs: Expr) -> Sides:
-        left, right = values(lhs), values(rhs)
+        scale = scale_of(lhs, rhs)
+        left, right = values_at(lhs, scale), values_at(rhs, scale)
         gap = [v - w for v, w in zip(left, right)]
         size = [abs(v) + abs(w) for v, w in zip(left, right)]
         room = MAX_NODES - num_nodes(lhs) - num_nodes(rhs) - 6
         # A given equation may overflow at the samples: 0, so that nothing is legal that needs them.
-        change = abs(gap[0] - gap[1]) if finite(left) and finite(right) else 0.0
-        swell = max(swelling(lhs), 1.0 if rhs is ZERO else swelling(rhs))
-        return cls(lhs, rhs, left, right, gap, size, change, room, swell, RootGuard(lhs, rhs))
+        seen = finite(left, scale) and finite(right, scale)
+        change = abs(gap[0] - gap[1]) if seen else 0.0
+        swell = max(swelling(lhs, scale), 1.0 if rhs is ZERO else swelling(rhs, scale))
+        guard = RootGuard(lhs, rhs)
+        return cls(
+            lhs, rhs, left, right, gap, size, change, room, swell, guard, scale, largest(scale)
+        )  # fmt: skip
+
+    def lead_on(self, apply: Callable[..., tuple[Expr, Expr]], *term: Expr) -> bool:
+        """Whether the step can be made and leaves an equation in x."""
+        try:
+            return is_solvable(*apply(self.lhs, self.rhs, *term), self.scale)
+        except TooLarge:
+            return False
 
 
 class Action(NamedTuple):
@@ -184,11 +202,11 @@ def scaling_is_legal(sides: Sides, about: Facts, factor: Multiplier | None, inve
         return False
     size, (f, g, _), (size_f, size_g, size_h), swell, guarded = sides.size, *factor
     scale = size[0] * size_f + size[1] * size_g
-    if not scale + size[2] * size_h < LARGEST:
+    if not scale + size[2] * size_h < sides.largest:
         return False
-    if not sides.swelling * swell < LARGEST:  # a power of a part may leave the range
+    if not sides.swelling * swell < sides.largest:  # a power of a part may leave the range
         row = OPERATIONS["div" if inverse else "mul"]
-        if not is_solvable(*row.apply(sides.lhs, sides.rhs, about.term)):
+        if not sides.lead_on(row.apply, about.term):
             return False
     if not about.has_x:
         return True
@@ -224,11 +242,11 @@ def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Cal
             return False
         if name == "log" and is_zero(rhs):
             return False
-        powers = (name == "square" and not sides.swelling < LARGEST**0.5) or (
+        powers = (name == "square" and not sides.swelling < sides.largest**0.5) or (
             name == "exp" and (has_logarithm(lhs) or has_logarithm(rhs))
         )
         if powers:  # one of them may leave the range where the whole does not
-            return is_solvable(*apply(lhs, rhs))
+            return sides.lead_on(apply)
         if cancels is not None:
             if name in ("asin", "acos", "atan") and cancels(lhs) and not has_x(rhs):
                 # sin(exp(x)) = 0 has roots, exp(x) = 0 has none: all of them would be lost.
@@ -242,10 +260,11 @@ def function_is_legal(name: str, sample: Callable, apply: Callable, cancels: Cal
                 if plain and name not in ("acos", "atan"):
                     return True
             elif cancels(lhs) or cancels(rhs):
-                return is_solvable(*apply(lhs, rhs))
+                return sides.lead_on(apply)
         try:
             left, right = tuple(map(sample, left)), tuple(map(sample, right))
-            return finite(left) and finite(right) and depends_on_x(left, right)
+            seen = finite(left, sides.scale) and finite(right, sides.scale)
+            return seen and depends_on_x(left, right)
         except (OverflowError, ValueError, ZeroDivisionError):
             return False
 
@@ -311,7 +330,7 @@ def other_branch_is_legal(sides: Sides) -> bool:
     lhs, rhs = sides[:2]
     if sides.room < 0 or not isinstance(lhs, (sin, cos)) or has_x(rhs):
         return False
-    return is_solvable(*other_branch(lhs, rhs))
+    return sides.lead_on(other_branch)
 
 
 def term_rows() -> list[Operation]:
@@ -410,7 +429,9 @@ def legal_actions(
     """Every legal action, operations in table order, each with its terms in preorder."""
     sides = Sides.of(lhs, rhs)
     terms = [
-        about for about in map(facts, terms_of(lhs, rhs, blocks)) if 2 * about.nodes <= sides.room
+        facts(term, sides.scale)
+        for term in terms_of(lhs, rhs, blocks)
+        if 2 * num_nodes(term) <= sides.room
     ]
     actions: list[Action] = []
     for row in operations:
@@ -432,12 +453,6 @@ def apply(action: Action, lhs: Expr, rhs: Expr) -> tuple[Expr, Expr]:
     row = OPERATIONS[action.op]
     sides = row.apply(lhs, rhs, action.term) if row.takes_term else row.apply(lhs, rhs)
     return settle(*sides)
-
-
-def is_solvable(lhs: Expr, rhs: Expr) -> bool:
-    """Whether lhs - rhs is finite at the sample points and depends on x."""
-    left, right = values(lhs), values(rhs)
-    return finite(left) and finite(right) and depends_on_x(left, right)
 
 
 def solved_form(lhs: Expr, rhs: Expr) -> bool:

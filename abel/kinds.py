@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from sympy import Expr, Pow, acos, asin, atan, cos, exp, log, preorder_traversal, sin, tan
+from sympy import Add, Expr, Mul, Pow, acos, asin, atan, cos, exp, log, preorder_traversal, sin, tan
 
 from abel.equation import Equation, has_x
-from abel.rewrite import coefficients, difference, expand
+from abel.rewrite import TooLarge, coefficients, difference, expand, grows_past
 
 TRIGONOMETRIC = (sin, cos, tan, asin, acos, atan)
+MAX_NODES = 300  # of a polynomial that is expanded to know its degree
 
 
 def structural_type(equation: Equation) -> str:
@@ -21,8 +22,24 @@ def structural_type(equation: Equation) -> str:
     for kind in ("trig", "log", "exp", "radical", "rational"):
         if kind in kinds:
             return kind
-    found = coefficients(expand(difference(equation.lhs, equation.rhs)))
+    side = difference(equation.lhs, equation.rhs)
+    if grows_past(side, MAX_NODES):
+        return f"degree {degree(side)}"
+    try:
+        found = coefficients(expand(side))
+    except TooLarge:
+        return f"degree {degree(side)}"
     return "other" if found is None else f"degree {len(found) - 1}"
+
+
+def degree(expr: Expr) -> int:
+    """The degree in x of a polynomial as it is written: leading terms that cancel go unseen."""
+    if isinstance(expr, Pow) and expr.exp.is_Integer:
+        return expr.exp.p * degree(expr.base)
+    degrees = [degree(arg) for arg in expr.args]
+    if isinstance(expr, Mul):
+        return sum(degrees)
+    return max(degrees, default=0) if isinstance(expr, Add) else int(has_x(expr))
 
 
 def kind_of(expr: Expr) -> str:

@@ -1,9 +1,10 @@
 """Numeric tests that answer in microseconds what SymPy would answer in milliseconds, or never.
 
 Two kinds of sample stand behind them. Complex floats at three fixed generic points show whether an
-expression is 0, finite, or depends on x. Polynomials over a prime field, with random constants,
-show whether a division would lose a root (paper, "Illegal actions"). Both only decide what is
-legal; whether a root is a root is decided exactly, in `abel.verify`.
+expression is 0, finite, or depends on x; where an equation leaves the range of floats at them, as
+exp(-300*x) = 2 does, x is taken smaller or larger (`scale_of`). Polynomials over a prime field,
+with random constants, show whether a division would lose a root (paper, "Illegal actions"). Both
+only decide what is legal; whether a root is a root is decided exactly, in `abel.verify`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ Values = tuple[complex, ...]  # at the three sample points
 Polynomial = list[int]  # coefficients modulo PRIME, constant first; the zero polynomial is []
 
 TOLERANCE = 1e-11
-LARGEST = 1e60
+LARGEST, LARGEST_SCALED = 1e60, 1e200  # at the sample points, and where x is scaled there
 PRIME = (1 << 61) - 1
 MAX_DEGREE = 64
+MAX_ROOT = 256  # index of a root that polynomials are written in
+WIDEST = 4096  # bits of the exponent of a number in the wide range
+SCALES = tuple(s for k in (4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256) for s in (-k, k))
 # Infinity, not NaN: abs() of a complex NaN raises OverflowError if an earlier call left errno set.
 NOT_FINITE: Values = (complex("inf"),) * 3
 
@@ -36,6 +40,8 @@ FUNCTIONS = {
     "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan,
     "LambertW": lambda z: complex(mpmath.fp.lambertw(z)),
 }  # fmt: skip
+WIDE = mpmath.MPContext()  # the digits of a float, exponents without end
+WIDE_FUNCTIONS = {name: getattr(WIDE, name.lower()) for name in FUNCTIONS}
 # The first two points differ in x only; the third has the constants' signs turned.
 X_VALUES = (complex(0.7346, 0.2153), complex(-0.5871, 0.4129), complex(0.3917, -0.6348))
 
@@ -43,18 +49,34 @@ X_VALUES = (complex(0.7346, 0.2153), complex(-0.5871, 0.4129), complex(0.3917, -
 @remember
 def values(expr: Expr) -> Values:
     """`expr` at the three sample points, or NOT_FINITE where it overflows or is undefined."""
-    if not expr.args:
+    return sample(expr, [values(arg) for arg in expr.args], 0)
+
+
+@remember
+def scaled_values(expr: Expr, scale: int) -> Values:
+    return sample(expr, [scaled_values(arg, scale) for arg in expr.args], scale)
+
+
+def values_at(expr: Expr, scale: int) -> Values:
+    """`values` with x at 2**scale times the sample points."""
+    return scaled_values(expr, scale) if scale else values(expr)
+
+
+def sample(expr: Expr, parts: list[Values], scale: int) -> Values:
+    """The values of `expr` from those of its arguments."""
+    if not parts:
         if isinstance(expr, Label):
-            return values(expr.block)
+            return values_at(expr.block, scale)
         if isinstance(expr, Symbol):
-            return X_VALUES if expr == X else constant_values(expr.name)
+            if expr != X:
+                return constant_values(expr.name)
+            return tuple(math.ldexp(1.0, scale) * v for v in X_VALUES) if scale else X_VALUES
         if isinstance(expr, Rational):
             try:
                 return (complex(expr.p / expr.q),) * 3
             except OverflowError:
                 return NOT_FINITE
         return (complex(CONSTANTS[expr]),) * 3 if expr in CONSTANTS else NOT_FINITE
-    parts = [values(arg) for arg in expr.args]
     if NOT_FINITE in parts:
         return NOT_FINITE
     try:
@@ -67,7 +89,7 @@ def values(expr: Expr) -> Values:
             result = tuple(b ** (e if exponent is None else exponent) for b, e in zip(*parts))
         else:
             result = tuple(map(FUNCTIONS[type(expr).__name__], parts[0]))
-        return result if finite(result) else NOT_FINITE
+        return result if finite(result, scale) else NOT_FINITE
     except (OverflowError, ValueError, ZeroDivisionError, KeyError):
         return NOT_FINITE
 
@@ -79,17 +101,40 @@ def constant_values(name: str) -> Values:
     return value, value, -value * complex(0.83, 0.27)
 
 
-def finite(vals: Values) -> bool:
-    return abs(vals[0]) + abs(vals[1]) + abs(vals[2]) < LARGEST
+def largest(scale: int) -> float:
+    return LARGEST_SCALED if scale else LARGEST
+
+
+def finite(vals: Values, scale: int = 0) -> bool:
+    return abs(vals[0]) + abs(vals[1]) + abs(vals[2]) < (LARGEST_SCALED if scale else LARGEST)
+
+
+def is_solvable(lhs: Expr, rhs: Expr, scale: int = 0, plainness: float = 1.0) -> bool:
+    """Whether lhs - rhs is finite at the sample points and depends on x."""
+    left, right = values_at(lhs, scale), values_at(rhs, scale)
+    return finite(left, scale) and finite(right, scale) and depends_on_x(left, right, plainness)
 
 
 @remember
-def swelling(expr: Expr) -> float:
+def scale_of(lhs: Expr, rhs: Expr) -> int:
+    """The power of 2 by which x is multiplied at the samples, for lhs = rhs to be seen there.
+
+    0 wherever the sample points will do, and where no others will do either. Constants may be
+    larger where x is scaled, too, so that 10^70*b*x = 1 is in the range.
+    """
+    if is_solvable(lhs, rhs):
+        return 0
+    ways = ((scale, plainness) for plainness in (1000.0, 1.0) for scale in SCALES)
+    return next((scale for scale, plainness in ways if is_solvable(lhs, rhs, scale, plainness)), 0)
+
+
+@remember
+def swelling(expr: Expr, scale: int) -> float:
     """How far from 1, up or down, products of some factors of `expr` can lie at the sample points.
 
     The product of all may be moderate, and the power of one of them out of range.
     """
-    sizes = [abs(v) for factor in Mul.make_args(expr) for v in values(factor)]
+    sizes = [abs(v) for factor in Mul.make_args(expr) for v in values_at(factor, scale)]
     if not all(sizes):
         return math.inf
     return max(math.prod([max(s, 1 / s) for s in sizes[i::3]]) for i in range(3))
@@ -101,6 +146,8 @@ def is_zero(expr: Expr) -> bool:
     if isinstance(expr, Mul):
         return any(is_zero(arg) for arg in expr.args)
     if isinstance(expr, Add):
+        if values(expr) is NOT_FINITE:
+            return is_zero_in_wide_range(expr)
         return all(
             abs(v) <= TOLERANCE * sum([abs(values(arg)[i]) for arg in expr.args])
             for i, v in enumerate(values(expr))
@@ -108,10 +155,46 @@ def is_zero(expr: Expr) -> bool:
     return values(expr) == (0, 0, 0)
 
 
-def depends_on_x(left: Values, right: Values) -> bool:
+def is_zero_in_wide_range(expr: Add) -> bool:
+    """`is_zero` where floats overflow: 10^70*b + 10^70*c is not 0; the undefined counts as 0."""
+    try:
+        terms = [[wide_value(arg, point) for arg in expr.args] for point in range(3)]
+    except (ValueError, ZeroDivisionError, KeyError):
+        return True
+    except OverflowError:
+        return False
+    return all(abs(sum(row)) <= TOLERANCE * sum(map(abs, row)) for row in terms)
+
+
+@remember
+def wide_value(expr: Expr, point: int) -> mpmath.mpc:
+    """`expr` at a sample point with the digits of a float and no limit on the exponent but one."""
+    if isinstance(expr, Label):
+        return wide_value(expr.block, point)
+    if isinstance(expr, Rational):
+        result = WIDE.mpc(WIDE.mpf(expr.p) / expr.q)
+    elif not expr.args:
+        if values(expr) is NOT_FINITE:
+            raise ValueError(f"{expr} is no number")
+        return WIDE.mpc(values(expr)[point])
+    else:
+        args = [wide_value(arg, point) for arg in expr.args]
+        if isinstance(expr, Add | Mul):
+            result = (WIDE.fsum if isinstance(expr, Add) else WIDE.fprod)(args)
+        elif isinstance(expr, Pow):
+            result = args[0] ** (expr.exp.p if expr.exp.is_Integer else args[1])
+        else:
+            result = WIDE_FUNCTIONS[type(expr).__name__](args[0])
+    size = WIDE.mag(result)
+    if not (result == 0 or abs(size) < WIDEST):  # the next function of it could take forever
+        raise OverflowError(f"{expr} is beyond 2**{WIDEST}")
+    return WIDE.mpc(result)
+
+
+def depends_on_x(left: Values, right: Values, plainness: float = 1.0) -> bool:
     """Whether left - right differs between the first two points, which differ in x only."""
     change = (left[0] - right[0]) - (left[1] - right[1])
-    return abs(change) > TOLERANCE * sum(map(abs, (*left[:2], *right[:2])))
+    return abs(change) > plainness * TOLERANCE * sum(map(abs, (*left[:2], *right[:2])))
 
 
 # ---- Lost roots: does multiplying f by m turn a root of f into no root? ----
@@ -160,6 +243,8 @@ class RootGuard:
             root = 1
             if self.has_root or has_root(term):
                 root = math.lcm(self.root_of(generator), root_index(term, generator))
+            if root > MAX_ROOT:  # it cannot be told
+                return KILLS
             above, below = denominator(term, inverse, generator, root)
             if len(below) > 1:
                 top = self.numerator(generator, root)
@@ -315,6 +400,8 @@ def exponential_power(expr: Expr, generator: Expr) -> int:
 def opaque(expr: Expr) -> int:
     """A pseudo-random field element that stands for `expr`: equal expressions, equal elements."""
     value = values(expr)[0]
+    if cmath.isinf(value):  # what overflows is told apart by how it is written
+        return crc32(str(expr).encode()) * 0x9E3779B97F4A7C15 % PRIME
     return crc32(struct.pack("dd", value.real, value.imag)) * 0x9E3779B97F4A7C15 % PRIME
 
 

@@ -24,6 +24,7 @@ from sympy import Add, Dummy, E, Expr, Function, I, Mul, Pow, Rational, Symbol, 
 
 from abel.equation import (
     MINUS_ONE,
+    ONE,
     ZERO,
     Equation,
     X,
@@ -35,6 +36,7 @@ from abel.equation import (
     vanishing_parts,
 )  # fmt: skip
 from abel.numeric import depends_on_x, finite, values
+from abel.rewrite import power_bits, surd_bits
 
 MAX_LENGTH = 2000  # characters of text
 MAX_DEPTH = 60  # brackets and exponents inside each other
@@ -43,7 +45,13 @@ MAX_NODES = 400  # of an expression tree
 MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
 MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
 MAX_ROOT_BITS = 128  # of the integers under the roots of a product: SymPy trial-divides them
-MAX_LEVELS, MAX_CONSTANT_LEVELS = 10, 4  # powers and functions inside each other
+MAX_JOINED_BITS = 2048  # of those integers to the powers that a root of them all brings
+MAX_INDEX = 100  # of a root in the logarithm of a complex number
+MAX_LEVELS, MAX_CONSTANT_LEVELS, MAX_WILD_LEVELS = (
+    10,
+    4,
+    3,
+)  # powers and functions inside each other
 MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
 
 LETTER_E = Symbol("e")
@@ -150,6 +158,31 @@ def is_imaginary(expr: Expr) -> bool:
 
 
 @remember
+def is_wild(expr: Expr) -> bool:
+    """Whether a constant occurs in `expr` that is not real and made of more than roots: SymPy looks
+    for its sign in ever more digits, for every power and function around it anew.
+    """
+    if (
+        is_constant(expr)
+        and is_imaginary(expr)
+        and any(map(is_transcendental, sympy.preorder_traversal(expr)))
+    ):
+        return True
+    return any(map(is_wild, expr.args))
+
+
+def is_transcendental(node: Expr) -> bool:
+    return isinstance(node, Function) or (node.is_Pow and not node.exp.is_Rational)
+
+
+@remember
+def root_index(expr: Expr) -> int:
+    """The largest denominator of an exponent in `expr`."""
+    own = expr.exp.q if expr.is_Pow and expr.exp.is_Rational else 1
+    return max(own, *map(root_index, expr.args), 1)
+
+
+@remember
 def num_levels(expr: Expr) -> int:
     """How many powers and functions are inside each other."""
     return max(map(num_levels, expr.args), default=-1) + (not isinstance(expr, Add | Mul))
@@ -188,6 +221,10 @@ def find_flaw(expr: Expr) -> str | None:
     return None
 
 
+def has_imaginary_part(power: Expr) -> bool:
+    return any(map(is_imaginary, (power, *power.args)))
+
+
 def is_on_cut(base: Expr) -> bool:
     """Whether `base` is a constant with a factor such as acos(2)^2: negative, of one not real."""
     for part in Mul.make_args(base) if is_constant(base) else ():
@@ -201,6 +238,9 @@ def is_on_cut(base: Expr) -> bool:
 def is_hard_power(base: Expr, exponent: Expr) -> bool:
     """Whether SymPy might split a large part of the power into real and imaginary part."""
     if is_on_cut(base) and not exponent.is_Integer:  # it would look for a sign in ever more digits
+        return True
+    inner = [part for part in Mul.make_args(base) if part.is_Pow and not part.exp.is_Rational]
+    if is_constant(base) and not exponent.is_Integer and any(map(has_imaginary_part, inner)):
         return True
     split = [] if exponent.is_Rational or base == E else [base]
     if not exponent.is_Integer:
@@ -222,6 +262,10 @@ def x_cancels(lhs: Expr, rhs: Expr) -> bool:
         names = {node: Dummy() for node in nodes if not isinstance(node, Add | Mul)}
         expr = sympy.expand(expr.xreplace(names))
     return not has_x(expr)
+
+
+def base_exponent(factor: Expr) -> tuple[Expr, Expr]:
+    return factor.args if factor.is_Pow else (factor, ONE)
 
 
 class Parser:
@@ -265,16 +309,25 @@ class Parser:
     def multiply(self, factors: list[Expr], token: Token) -> Expr:
         powers = [arg for factor in factors for arg in Mul.make_args(factor) if arg.is_Pow]
         # SymPy joins roots: sqrt(6)*sqrt(7) is sqrt(42).
-        if sum(integer_bits(p.base) for p in powers if p.base.is_Rational) > MAX_ROOT_BITS:
+        bits = sum(integer_bits(p.base) for p in powers if p.base.is_Rational)
+        if bits > MAX_ROOT_BITS or surd_bits(p.args for p in powers) > MAX_JOINED_BITS:
             self.fail(f"roots of integers of more than {MAX_ROOT_BITS} bits together", token)
+        if ZERO in factors:  # SymPy would ask every other factor whether it is finite
+            return ZERO
         return self.check(Mul(*factors), token)
 
     def apply(self, function: Callable[..., Expr], *args: Expr, token: Token) -> Expr:
         # SymPy asks every node for its sign: quadratic in the depth, exponential without symbols.
         most = MAX_CONSTANT_LEVELS if all(map(is_constant, args)) else MAX_LEVELS
+        if any(map(is_wild, args)):
+            most = MAX_WILD_LEVELS
         if max(map(num_levels, args)) >= most:
             self.fail(f"more than {most} powers and functions inside each other", token)
-        return self.check(function(*args), token)
+        try:
+            found = function(*args)
+        except Exception as error:  # SymPy raises anything on odd input
+            self.fail(f"SymPy cannot make an expression of this: {type(error).__name__}", token)
+        return self.check(found, token)
 
     def power(self, base: Expr, exponent: Expr, token: Token) -> Expr:
         """`base**exponent`, refused before it is computed if it would be too large."""
@@ -287,6 +340,12 @@ class Parser:
             most = MAX_BITS if exponent.is_Integer else MAX_ROOT_BITS
             if integer_bits(base) * max(1, ceil(size)) > most:
                 self.fail(f"a power or root of integers beyond {most} bits", token)
+        if exponent.is_Rational:  # SymPy takes the numbers out of a product's root
+            parts = [(b, e * exponent) for b, e in map(base_exponent, Mul.make_args(base))]
+            numbers = [(b, e) for b, e in parts if b.is_Rational and e.is_Rational]
+            bits = max((power_bits(b, e) for b, e in numbers), default=0)
+            if max(bits, surd_bits(numbers)) > MAX_JOINED_BITS:
+                self.fail(f"a power or root of numbers beyond {MAX_JOINED_BITS} bits", token)
         if is_hard_power(base, exponent):
             self.fail("powers inside each other that are too large to combine", token)
         if not (exponent.is_Rational and exponent > 0):
@@ -373,6 +432,9 @@ class Parser:
         if name == "exp":
             return self.power(E, argument, token)
         function = sympy.log if name == "ln" else getattr(sympy, name)
+        # SymPy makes polynomials of a complex number's roots, to know its angle.
+        if function is sympy.log and is_imaginary(argument) and root_index(argument) > MAX_INDEX:
+            self.fail(f"log of complex numbers with roots of an index beyond {MAX_INDEX}", token)
         found = self.apply(function, argument, token=token)
         self.must_not_vanish(domain_of(function(argument, evaluate=False)))
         return found

@@ -8,9 +8,9 @@ root of a side, whatever the branch: what a wrong branch leads to, `abel.verify`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cmp_to_key
-from math import comb
+from math import ceil, comb, lcm
 
 from sympy import (
     Add,
@@ -28,16 +28,61 @@ from sympy import (
     atan,
     cos,
     exp,
+    factorint,
     log,
     pi,
     sin,
     tan,
 )  # fmt: skip
 
-from abel.equation import MINUS_ONE, ONE, ZERO, X, has_x, remember, split_factor
+from abel.equation import MINUS_ONE, ONE, ZERO, X, has_x, integer_bits, remember, split_factor
 
+MAX_NUMBER_BITS = 4096  # of a number that is computed
+MAX_ROOT_BITS = 2048  # of a number under a root: SymPy looks for its prime factors
+MAX_PRIME = 1 << 15
+MAX_POLYNOMIAL_DEGREE = 1000  # of a polynomial that is written as its coefficients
+MAX_TERMS = 10**6  # what is predicted to have more has too many
 ONE_ARGUMENT = FiniteSet(1)
 INVERSE = {sin: asin, cos: acos, tan: atan, asin: sin, acos: cos, atan: tan}
+
+
+class TooLarge(ArithmeticError):
+    """A result is refused before it is computed: it would have more bits than anyone needs."""
+
+
+@remember
+def small_factors(n: int) -> dict[int, int]:
+    """The prime factors of n up to MAX_PRIME and what is left: to go on could take forever."""
+    found = factorint(n, limit=MAX_PRIME, use_rho=False, use_pm1=False, use_ecm=False)
+    return {int(p): e for p, e in found.items()}
+
+
+@remember
+def power_bits(base: Rational, exponent: Rational) -> int:
+    """Size of the integers that SymPy may compute for base**exponent, its inverse and the like.
+
+    Whole parts come out of a root, 2**(10**20/3). Where primes are left under it to different
+    powers, they are multiplied out: (1/12)**(1/q) has the q-th root of 2**(q - 2)*3**(q - 1).
+    """
+    if abs(base) == 1 or base is ZERO:
+        return 0
+    whole = integer_bits(base) * ceil(abs(exponent))
+    if exponent.is_Integer or whole > MAX_NUMBER_BITS:
+        return whole
+    mixed = any(len(set(small_factors(abs(n)).values())) > 1 for n in (base.p, base.q))
+    return max(whole, integer_bits(base) * exponent.q) if mixed else whole
+
+
+def surd_bits(powers: Iterable[tuple[Expr, Expr]]) -> int:
+    """Size of the integers that SymPy may compute when it joins roots of numbers in a product."""
+    surds = [
+        (base, exponent.q)
+        for base, exponent in powers
+        if base.is_Rational and exponent.is_Rational and not exponent.is_Integer
+    ]
+    if len(surds) < 2:
+        return 0
+    return sum(integer_bits(base) for base, _ in surds) * lcm(*(index for _, index in surds))
 
 
 def is_simple(expr: Expr) -> bool:
@@ -67,6 +112,10 @@ def product(*factors: Expr) -> Expr:
         times, kind = (exponent, ONE) if exponent.is_Rational else exponent.as_coeff_Mul()
         kinds = powers.setdefault(base, {})
         kinds[kind] = kinds[kind] + times if kind in kinds else times
+    if len(numbers) > 1:
+        bits = surd_bits(number.args for number in numbers if isinstance(number, Pow))
+        if max(sum(map(integer_bits, numbers)), bits) > MAX_NUMBER_BITS:
+            raise TooLarge(f"a product beyond {MAX_NUMBER_BITS} bits")
     number = Mul(*numbers) if len(numbers) > 1 else numbers[0] if numbers else ONE
     if number is ZERO:
         return ZERO
@@ -103,7 +152,8 @@ def merge_exponentials(powers: dict[Expr, dict[Expr, Rational]]) -> None:
                 if times.is_Integer:
                     by_kind.setdefault(kind, []).append(base)
     for kind, bases in by_kind.items():
-        if len(bases) > 1:
+        sizes = [integer_bits(base) * abs(powers[base][kind]) for base in bases]
+        if len(bases) > 1 and sum(sizes) <= MAX_NUMBER_BITS:
             merged = Mul(*[base ** powers[base].pop(kind) for base in bases])
             kinds = powers.setdefault(merged, {})
             kinds[kind] = kinds.get(kind, ZERO) + ONE
@@ -155,6 +205,10 @@ def power(base: Expr, exponent: Expr) -> Expr:
     if not exponent.is_Rational:
         return Pow(base, exponent, evaluate=not exponent.args)
     if not base.args:
+        if base.is_Rational:
+            most = MAX_NUMBER_BITS if exponent.is_Integer else MAX_ROOT_BITS
+            if power_bits(base, exponent) > most:
+                raise TooLarge(f"a power beyond {most} bits")
         return Pow(base, exponent)
     if exponent is ONE:
         return base
@@ -217,7 +271,7 @@ def root(side: Expr, index: int) -> Expr:
 def plain_root(expr: Expr, index: int) -> Expr:
     if isinstance(expr, Mul) and expr.args[0].is_Rational and expr.args[0].is_positive:
         number, rest = expr.as_coeff_Mul()
-        return product(Pow(number, Rational(1, index)), power(rest, Rational(1, index)))
+        return product(power(number, Rational(1, index)), power(rest, Rational(1, index)))
     return power(expr, Rational(1, index))
 
 
@@ -319,15 +373,15 @@ def expanded_size(expr: Expr) -> tuple[int, int]:
     if isinstance(expr, Pow) and is_sum(expr):
         summands, nodes = expanded_size(expr.base)
         n = min(expr.exp.p, 64)
-        total = comb(summands + n - 1, n)
+        total = min(max(comb(summands + n - 1, n), expr.exp.p), MAX_TERMS)
         return total, total * (1 + min(summands, n) * (2 + nodes // summands))
     sizes = [expanded_size(arg) for arg in expr.args]
     if isinstance(expr, Add):
-        return sum(s for s, _ in sizes), 1 + sum(n for _, n in sizes)
+        return min(sum(s for s, _ in sizes), MAX_TERMS), 1 + sum(n for _, n in sizes)
     if isinstance(expr, Mul):
         summands = 1
         for s, _ in sizes:
-            summands *= s
+            summands = min(summands * s, MAX_TERMS)
         return summands, 1 + sum((n + 1) * (summands // s) for s, n in sizes)
     return 1, 1 + sum(n for _, n in sizes)
 
@@ -426,7 +480,10 @@ def coefficients(expr: Expr) -> tuple[Expr, ...] | None:
         if rest is not ONE and (base != X or exponent < 0):
             return None
         found.setdefault(0 if rest is ONE else exponent.p, []).append(free)
-    return tuple(total(*found.get(k, ())) for k in range(max(found, default=0) + 1))
+    degree = max(found, default=0)
+    if degree > MAX_POLYNOMIAL_DEGREE:
+        return None
+    return tuple(total(*found.get(k, ())) for k in range(degree + 1))
 
 
 def polynomial(coeffs: list[Expr]) -> Expr:

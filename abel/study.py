@@ -36,7 +36,7 @@ class Outcome:
     valid_when: str | None
     seconds: float
     transitions: int = 0
-    reason: str = ""  # of SymPy's failure
+    reason: str = ""  # of a failure without steps
     solution: Solution | None = None  # none from SymPy, which gives no steps
 
     @classmethod
@@ -131,13 +131,31 @@ def with_policy(study: Study, outcomes: list[Outcome], width: int, show: Callabl
     for start in range(0, len(study.problems), CHUNK):
         part = study.problems[start : start + CHUNK]
         begun = time.perf_counter()
-        if width:
-            found = beam(study.policy, part, study.config, cache, **study.beam_flags(width))
-        else:
-            found = greedy(study.policy, part, study.config, cache)
+        found = decoded(study, part, width, cache)
         seconds = (time.perf_counter() - begun) / len(part)
-        outcomes += [Outcome.of(solution, seconds) for solution in found]
+        outcomes += [
+            failed(each, seconds) if isinstance(each, Exception) else Outcome.of(each, seconds)
+            for each in found
+        ]
         show()
+
+
+def decoded(
+    study: Study, part: Sequence[Problem], width: int, cache: TransitionCache
+) -> list[Solution | Exception]:
+    """The solution of each equation; one that fails, for want of memory say, fails alone."""
+    try:
+        if width:
+            return [*beam(study.policy, part, study.config, cache, **study.beam_flags(width))]
+        return [*greedy(study.policy, part, study.config, cache)]
+    except Exception as error:
+        if len(part) == 1:
+            return [error]
+    return [each for one in part for each in decoded(study, [one], width, study.new_cache())]
+
+
+def failed(error: Exception, seconds: float) -> Outcome:
+    return Outcome(False, None, None, seconds, reason=f"{type(error).__name__} on the way")
 
 
 def without_policy(study: Study, outcomes: list[Outcome], weight: float, show: Callable) -> None:

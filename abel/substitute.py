@@ -27,7 +27,6 @@ from sympy import (
     atan,
     cos,
     exp,
-    factorint,
     log,
     sin,
 )  # fmt: skip
@@ -62,6 +61,7 @@ from abel.rewrite import (
     rebuild,
     replace,
     shift,
+    small_factors,
     total,
 )  # fmt: skip
 
@@ -209,8 +209,8 @@ def as_monomial(expr: Expr) -> tuple[Expr, dict[Expr, Expr]]:
                 factors.append(power(base, offset))
         primes = {base: 1}
         if base.is_Rational and base.is_positive:
-            primes = {Integer(p): e for p, e in factorint(base.p).items()}
-            primes |= {Integer(p): -e for p, e in factorint(base.q).items()}
+            primes = {Integer(p): e for p, e in small_factors(base.p).items()}
+            primes |= {Integer(p): -e for p, e in small_factors(base.q).items()}
         for prime, e in primes.items():
             raised = total(powers.get(prime, ZERO), product(Integer(e), exponent))
             powers[prime] = raised

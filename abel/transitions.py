@@ -18,7 +18,6 @@ from abel.actions import (
     Action,
     Operation,
     apply,
-    is_solvable,
     legal_actions,
     settle,
     solved_form,
@@ -34,6 +33,7 @@ from abel.cov import (
 )
 from abel.encode import Array, Constants, encode
 from abel.equation import ZERO, Equation, complexity, num_nodes
+from abel.numeric import is_solvable, scale_of
 from abel.substitute import change
 from abel.verify import Verdict, verify_root
 
@@ -146,7 +146,7 @@ class TransitionCache:
         if self.mask_idle_cov and actions and actions[-1].op == "cov":
             if self.generator(form.lhs, form.rhs) is None:
                 actions.pop()
-        if not is_solvable(form.lhs, form.rhs):
+        if not is_solvable(form.lhs, form.rhs, scale_of(form.lhs, form.rhs)):
             # A given equation may be too large for the samples, or x cancel at all of them, as in
             # asin(x) + acos(x) = a. Legality goes by the samples, so here every action is tried.
             actions = [action for action in actions if self.attempt(action, form)]
@@ -186,7 +186,10 @@ class TransitionCache:
         """The sides after an action and the transform it pushed; None if it cannot be applied."""
         try:
             lhs, rhs, transform = self.apply(action, form.lhs, form.rhs)
-            sound = (lhs, rhs) == (form.lhs, form.rhs) or is_solvable(lhs, rhs)
+            # What the samples show as they are must show at them after the step; where they had to
+            # be scaled, whatever scale shows it will do.
+            scale = scale_of(lhs, rhs) if scale_of(form.lhs, form.rhs) else 0
+            sound = (lhs, rhs) == (form.lhs, form.rhs) or is_solvable(lhs, rhs, scale)
         except Exception:  # SymPy raises anything on odd input; a long run must not end by it
             sound = False
         return (lhs, rhs, transform) if sound else None

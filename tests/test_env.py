@@ -10,6 +10,7 @@ from sympy import Symbol, lambdify, symbols
 from abel import Env, EnvConfig, Equation, SyncVectorEnv, load_dataset, parse
 from abel.actions import Action
 from abel.equation import X
+from abel.parse import parse_expression
 from abel.textbook import proposals
 from abel.transitions import Form
 
@@ -296,7 +297,7 @@ def test_every_legal_action_applies_where_numbers_show_no_x(text, cov):
 
 
 def test_a_vector_passes_over_equations_without_a_legal_action():
-    texts, config = ["exp(99^9*x) = a", "a*x = b"], EnvConfig(cov="off", max_steps=2)
+    texts, config = ["x = exp(99^9*a)", "a*x = b"], EnvConfig(cov="off", max_steps=2)
     vector = SyncVectorEnv(4, texts, config)
     observations, infos = vector.reset(seed=0)
     for _ in range(6):
@@ -382,3 +383,30 @@ def test_equal_equations_of_different_domains_have_verdicts_of_their_own():
     assert cache.verdict(plain, parse("x = 0").rhs).status == "proved"
     assert cache.verdict(divided, parse("x = 0").rhs).status == "undefined"
     assert cache.verdict(plain, parse("x = 0").rhs).status == "proved"
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "root"),
+    [
+        ("exp(-300*x) = 2", ["log", "div -300"], "-log(2)/300"),
+        ("cos(1000*x) = 1/2", ["acos", "div 1000"], "pi/3000"),
+        ("1/4 = (1/2)^(540/x)", ["log", "mul x", "div -log(4)"], "540*log(2)/log(4)"),
+        ("exp(10^20*x) = a", ["log", "div 10^20"], "log(a)/10^20"),
+        ("x + 10^20 = 0", ["sub 10^20"], "-10^20"),
+        ("x/10^20 = b", ["div 1/10^20"], "10^20*b"),
+        ("10^70*b*x = 1", ["div 10^70*b"], "1/(10^70*b)"),
+    ],
+)
+def test_large_and_small_numbers_leave_legal_steps(text, steps, root):
+    env = Env([text])
+    env.reset()
+    for step in steps:
+        take(env, step)
+    assert env.solved and env.root == parse_expression(root)
+
+
+def test_a_change_of_variables_keeps_constants_beyond_the_floats():
+    env = Env(["x^2 + 2*x + 10^70*b + 10^70*c = 0"])
+    env.reset()
+    take(env, "cov")
+    assert str(env.form) == str(parse("10^70*b + 10^70*c + x^2 - 1 = 0"))

@@ -113,6 +113,21 @@ def test_a_batch_gives_a_line_each_and_its_exit_code(run_dir, linear, batch, cap
     assert found["decoders"]["greedy"]["by_family"] == {"one": [2, 2], "two": [0, 1]}
 
 
+def test_an_equation_that_fails_fails_alone(run_dir, linear, batch, capsys, monkeypatch):
+    decode = evaluate.greedy
+
+    def short_of_memory(policy, problems, *rest, **flags):
+        if any(problem.text == "b + a*x = 0" for problem in problems):
+            raise MemoryError
+        return decode(policy, problems, *rest, **flags)
+
+    monkeypatch.setattr("abel.study.greedy", short_of_memory)
+    assert evaluate.run(["--run", run_dir, "--equations", batch]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "a*x + b = 0   x = -b/a   (proved)" and len(lines) == 3
+    assert lines[1] == "b + a*x = 0   not solved: MemoryError on the way"
+
+
 def test_all_roots_of_an_equation(run_dir, linear, no_sympy, capsys):
     flags = ["--run", run_dir, "--all-roots", "--equation"]
     assert evaluate.run([*flags, "a*x + b = 0"]) == 0
