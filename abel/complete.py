@@ -168,6 +168,7 @@ class Numbers(NamedTuple):
     near: list[Value]  # what is claimed here of roots and, near 0 in their integers, of families
     claims: Sequence[Callable[[Value], bool | None]]  # for each root, whether a number is one of it
     undecided: bool  # whether it is open for some root whether its condition holds here
+    blind: bool  # whether the number of some root cannot be told here
 
     def has(self, value: Value) -> bool | None:
         return any_of([claim(value) for claim in self.claims])
@@ -186,16 +187,22 @@ def check_roots(roots: Roots, answer: SetAnswer) -> Check:
     degree = distinct_roots(equation)
     states: list[State | None] = [None] * len(points)
     if degree is not None:
-        states = [compare_count(here, degree) for here in numbers]
+        states = [seen(here, compare_count(here, degree)) for here in numbers]
     by_degree, where = overall(roots, numbers, states)
     states = [None] * len(points)
     for i, theirs in enumerate(answer.points or []):
         if theirs is not None:
-            states[i] = compare_sets(equation, symbols, points[i], numbers[i], theirs)
+            state = compare_sets(equation, symbols, points[i], numbers[i], theirs)
+            states[i] = seen(numbers[i], state)
     by_sympy, there = overall(roots, numbers, states)
     reason = answer.reason or "no numbers" * (by_sympy == "unknown")
     where = there if by_degree == "unknown" else where
     return Check(degree, by_degree, by_sympy, reason, answer.text, where)
+
+
+def seen(here: Numbers, state: State) -> State | None:
+    """What a point says; nothing of what is missing where a root has no number."""
+    return None if here.blind and state != "complete" else state
 
 
 def numbers_of(roots: Roots, symbols: list, points: list) -> list[Numbers]:
@@ -208,17 +215,19 @@ def numbers_of(roots: Roots, symbols: list, points: list) -> list[Numbers]:
     for place, point in enumerate(points):
         letters = dict(zip(symbols, point))
         near: list[Value] = []
-        claims, undecided = [], False
+        claims, undecided, blind = [], False, False
         for root, table in zip(roots.found, tables):
             here = {index: row[place] for index, row in table.items() if row[place] is not None}
             claims.append(partial(is_claimed, root, here, letters))
+            hidden = [index for index in filter(is_near, table) if index not in here]
+            blind = blind or any(root.is_claimed(i, letters) is not False for i in hidden)
             for index in filter(is_near, here):
                 claimed, value = root.is_claimed(index, letters), here[index]
                 undecided = undecided or claimed is None
                 if claimed and not contains(near, value):
                     if is_root_at(roots.equation, symbols, point, value):
                         near.append(value)
-        found.append(Numbers(letters, near, claims, undecided))
+        found.append(Numbers(letters, near, claims, undecided, blind))
     return found
 
 

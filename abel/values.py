@@ -13,11 +13,11 @@ from typing import Any
 import mpmath
 import sympy as sp
 from flint import acb
-from sympy import Add, Expr, I, Integer, Mul, Pow, Rational, Symbol, exp, log, pi
+from sympy import Add, Expr, I, Integer, Mul, Pow, Symbol, exp, log, pi
 
 from abel.balls import Point
 from abel.equation import num_nodes
-from abel.rewrite import negate, power, product, rebuild, replace, total
+from abel.rewrite import negate, power, product, rebuild, total
 from abel.verify import is_identity
 
 Value = Any  # a number of mpmath, or None where there is none
@@ -28,18 +28,20 @@ ODD = (sp.sin, sp.tan, sp.cos, exp)  # whose value at the conjugate is the conju
 
 
 def value_at(expr: Expr, letters: Mapping[Symbol, float]) -> Value:
-    """The expression to 40 digits, for these letters; None where that cannot be told."""
+    """The expression to 40 digits, for these letters; None where that cannot be told.
+
+    With letters there are other points, so that nothing is proved at this one.
+    """
     found = Point(letters).settle(expr, as_number)
-    if found is not None:
+    if found is not None or letters:
         return found
-    exact = replace(expr, {symbol: Rational(value) for symbol, value in letters.items()})
     point = Point({})
     try:
-        for part in arguments(exact):
+        for part in arguments(expr):
             value = point.value(part, BITS)
             if value.imag.contains(0) and not value.imag.is_zero() and is_real(part, point):
                 point.let(part, acb(value.real), BITS)
-        value = point.value(exact, BITS)
+        value = point.value(expr, BITS)
     except (ArithmeticError, RecursionError):
         return None
     return as_number(value) if value.is_finite() else None

@@ -44,8 +44,8 @@ def test_a_root_of_what_is_negative_lies_exactly_on_the_cut():
 @pytest.mark.parametrize("shift", [5, -5])
 def test_square_roots_of_cardanos_root_are_principal_or_not_told(row, shift):
     """Where three roots are real the formula goes through complex numbers."""
-    letters = dict(zip((a, b), row))
-    root = value_at(ROOT, letters)
+    exact = {letter: Rational(value) for letter, value in zip((a, b), row)}
+    root = value_at(ROOT, dict(zip((a, b), row)))
     assert abs(root**3 + row[0] * root + row[1]) < 1e-12
-    value = value_at(sqrt(ROOT + shift), letters)
+    value = value_at(sqrt(ROOT + shift).subs(exact), {})
     assert value is None or abs(value - mpmath.sqrt(root.real + shift)) < 1e-12
