@@ -10,6 +10,7 @@ from __future__ import annotations
 from sympy import Add, Expr, Mul, Pow
 from sympy.polys.rings import PolyElement
 
+from abel.equation import has_x
 from abel.kernels import INVERSE, NAME, GiveUp
 from abel.proof import NESTING, Tower
 
@@ -31,7 +32,8 @@ class NamedTower(Tower):
     def argument(self, expr: Expr, arg: Expr) -> PolyElement:
         result = self.convert(arg)
         algebraic = isinstance(expr, Mul) or (isinstance(expr, Pow) and expr.exp.is_Rational)
-        if not (self.naming and algebraic and isinstance(arg, Add) and len(result) > 1):
+        named = self.naming or not has_x(expr)
+        if not (named and algebraic and isinstance(arg, Add) and len(result) > 1):
             return result
         return self.kernel(NAME, result)
 

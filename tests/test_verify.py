@@ -729,3 +729,14 @@ def test_thresholds_far_from_the_sample_points_are_found():
         assert_proved(sqrt((x + threshold) ** 2) - b, b - threshold, sp.Ge(b, 0))
         fourth = (x + 1) ** Rational(1, 4) - a + threshold  # its radicand has a root of order 4
         assert_proved(fourth, (a - threshold) ** 4 - 1, sp.Ge(a, threshold))
+
+
+def test_coefficients_to_a_high_power_are_not_multiplied_out():
+    block = (cbrt(2) + 3 ** Rational(1, 5) + 5 ** Rational(1, 7) + 7 ** Rational(1, 11)) ** 50
+    assert_proved(block * x - 1, 1 / block)
+    assert_proved((a + b + c + d) ** 60 * x - e, e / (a + b + c + d) ** 60)
+    assert not verdict((a + b + c + d) ** 60 * x - e, e / (a + b + c - d) ** 60)
+    zero = sp.Pow(
+        sqrt(a**2 + 2 * a + 1) - a - 1, -30, evaluate=False
+    )  # of a sum that is 0 for a > -1
+    assert verdict(x - zero, zero).valid_when == sp.Le(a, -1)
