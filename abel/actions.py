@@ -428,11 +428,8 @@ def legal_actions(
 ) -> list[Action]:
     """Every legal action, operations in table order, each with its terms in preorder."""
     sides = Sides.of(lhs, rhs)
-    terms = [
-        facts(term, sides.scale)
-        for term in terms_of(lhs, rhs, blocks)
-        if 2 * num_nodes(term) <= sides.room
-    ]
+    known = [facts(term, sides.scale) for term in terms_of(lhs, rhs, blocks)]
+    terms = [about for about in known if 2 * about.nodes <= sides.room]
     actions: list[Action] = []
     for row in operations:
         if row.takes_term:

@@ -98,6 +98,7 @@ def product(*factors: Expr) -> Expr:
     is distributed over a sum only if nothing else is there.
     """
     numbers: list[Expr] = []  # left to SymPy: sqrt(2)*sqrt(6) = 2*sqrt(3)
+    roots: list[tuple[Expr, Expr]] = []  # those of them that are roots
     powers: dict[Expr, dict[Expr, Rational]] = {}  # base -> {t: r}, for the product of base**(r*t)
     pending = list(factors)
     while pending:
@@ -105,18 +106,24 @@ def product(*factors: Expr) -> Expr:
         if isinstance(factor, Mul):
             pending.extend(factor.args)
             continue
-        base, exponent = (E, factor.args[0]) if type(factor) is exp else factor.as_base_exp()
-        if factor.is_Rational or factor is I or (base.is_Rational and exponent.is_Rational):
+        if factor.is_Rational or factor is I:
             numbers.append(factor)
+            continue
+        base, exponent = (E, factor.args[0]) if type(factor) is exp else factor.as_base_exp()
+        if base.is_Rational and exponent.is_Rational:
+            numbers.append(factor)
+            roots.append((base, exponent))
             continue
         times, kind = (exponent, ONE) if exponent.is_Rational else exponent.as_coeff_Mul()
         kinds = powers.setdefault(base, {})
         kinds[kind] = kinds[kind] + times if kind in kinds else times
+    number = numbers[0] if numbers else ONE
     if len(numbers) > 1:
-        bits = surd_bits(number.args for number in numbers if isinstance(number, Pow))
-        if max(sum(map(integer_bits, numbers)), bits) > MAX_NUMBER_BITS:
+        if len(roots) > 1 and surd_bits(roots) > MAX_NUMBER_BITS:
+            raise TooLarge(f"a root of a product beyond {MAX_NUMBER_BITS} bits")
+        number = Mul(*numbers)
+        if number.is_Rational and number.p.bit_length() > MAX_NUMBER_BITS:
             raise TooLarge(f"a product beyond {MAX_NUMBER_BITS} bits")
-    number = Mul(*numbers) if len(numbers) > 1 else numbers[0] if numbers else ONE
     if number is ZERO:
         return ZERO
     merge_exponentials(powers)
@@ -152,8 +159,9 @@ def merge_exponentials(powers: dict[Expr, dict[Expr, Rational]]) -> None:
                 if times.is_Integer:
                     by_kind.setdefault(kind, []).append(base)
     for kind, bases in by_kind.items():
-        sizes = [integer_bits(base) * abs(powers[base][kind]) for base in bases]
-        if len(bases) > 1 and sum(sizes) <= MAX_NUMBER_BITS:
+        if len(bases) < 2:
+            continue
+        if sum(integer_bits(base) * abs(powers[base][kind]) for base in bases) <= MAX_NUMBER_BITS:
             merged = Mul(*[base ** powers[base].pop(kind) for base in bases])
             kinds = powers.setdefault(merged, {})
             kinds[kind] = kinds.get(kind, ZERO) + ONE
@@ -205,7 +213,7 @@ def power(base: Expr, exponent: Expr) -> Expr:
     if not exponent.is_Rational:
         return Pow(base, exponent, evaluate=not exponent.args)
     if not base.args:
-        if base.is_Rational:
+        if base.is_Rational and exponent is not MINUS_ONE:
             most = MAX_NUMBER_BITS if exponent.is_Integer else MAX_ROOT_BITS
             if power_bits(base, exponent) > most:
                 raise TooLarge(f"a power beyond {most} bits")

@@ -102,7 +102,6 @@ def test_many_odd_texts_are_read_or_refused_at_once_and_their_steps_are_quick():
 
 HANGS = [  # each kept version 0.1.0 busy for seconds at least, or ended in a MemoryError
     "10^20*log(2*x) = a",
-    "10^20*log(2*x)/3 = a",
     "x^(1/99999999) = 2",
     "x^(1/99999999) + x^(1/99999998) = x",
     "(x+a+b+c+d+f+g+h)^60 = 1",
@@ -111,11 +110,9 @@ HANGS = [  # each kept version 0.1.0 busy for seconds at least, or ended in a Me
     "2^(10^20*x)*3^(5*x) = a",
     "(83/394651808)^(79/219493)*x = 1",
     "((71.862)*x)^(94/526937) = 2",
-    "x = 12^(20000/99991)*12^(40001/99991)",
     "x/(12^(3/97))^(1/99999999) = 1",
     "((x + 1)^99 + 1)^99 + a = 0",
     "((((((x + a)^99 + 1)^99 + a)^99 + 1)^99 + a)^99 + 1)^99 = b",
-    f"({(2**89 - 1) * (2**107 - 1)})^x + ({(2**89 - 1) * (2**107 - 1)})^(2*x) = a",
 ]
 
 
