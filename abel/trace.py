@@ -163,7 +163,14 @@ class Trace:
 
     # ---- Check ----
 
-    def replay(self) -> Replay:
+    def replay(self) -> Verdict:
+        """The verdict on the root, derived anew; refuted if a field of the document differs."""
+        found = self.compare()
+        if found.differs:
+            return Verdict("refuted", None, f"{found.differs}: {found.reason}")
+        return found.verdict or Verdict("unproven", None, "no root is claimed")
+
+    def compare(self) -> Replay:
         """Derive every field anew from the original equation and compare it with the document's.
 
         Needs no policy, and takes only the choice of actions from the document, and phi where
@@ -355,7 +362,7 @@ def main(argv: list[str]) -> int:
         return 2
     try:
         trace = read(argv[0])
-        replayed = trace.replay()
+        replayed = trace.compare()
     except (OSError, ValueError, RecursionError) as error:  # ParseError and bad UTF-8 among them
         reason = " ".join(str(error).split())
         print(f"abel.trace: {argv[0]}: {reason}", file=sys.stderr)
