@@ -11,7 +11,7 @@ from __future__ import annotations
 import cmath
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from sympy import Add, Expr, acos, asin, atan, cos, exp, latex, pi, sin, sstr, tan
 
@@ -293,7 +293,7 @@ def pushes(*args: Expr) -> NoReturn:
 # ---- General substitutions (abel.substitute) ----
 
 
-def holds(test: Callable[..., bool], *args: Expr | str | None) -> bool:
+def holds(test: Callable[..., bool], *args: Any) -> bool:
     try:
         return test(*args)
     except Exception:  # SymPy raises anything on odd input; a long run must not end by it
@@ -432,11 +432,15 @@ def legal_actions(
     terms = [about for about in known if 2 * about.nodes <= sides.room]
     actions: list[Action] = []
     for row in operations:
-        if row.takes_term:
-            legal, name = row.legal, row.name
-            actions += [about.actions[name] for about in terms if legal(sides, about)]
-        elif row.legal(sides):
-            actions.append(Action(row.name))
+        legal, name = row.legal, row.name
+        try:
+            if row.takes_term:
+                actions += [about.actions[name] for about in terms if legal(sides, about)]
+            elif legal(sides):
+                actions.append(Action(name))
+        except TooLarge:  # of one term, and then it is not legal
+            if row.takes_term:
+                actions += [about.actions[name] for about in terms if holds(legal, sides, about)]
     return actions
 
 

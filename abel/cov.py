@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from sympy import Add, Expr, Mul, Number, Pow, Rational, Symbol, exp, log
+from sympy import Add, Expr, Mul, Number, Pow, Rational, Symbol, exp, log, nan
 
 from abel.equation import (
     MINUS_ONE,
@@ -27,6 +27,7 @@ from abel.equation import (
 )
 from abel.numeric import is_zero
 from abel.rewrite import (
+    TooLarge,
     coefficients,
     difference,
     expand,
@@ -103,11 +104,17 @@ Transform = Relabel | Substitute | Goal
 
 
 def unwind(stack: tuple[Transform, ...], root: Expr) -> Expr:
-    """A root of the current equation in the original variables; no goal may be open."""
+    """A root of the current equation in the original variables; no goal may be open.
+
+    It is nan, which no proof accepts, if its numbers are too large to be computed.
+    """
     for transform in reversed(stack):
         if isinstance(transform, Goal):
             raise ValueError(f"a goal is still open: {transform}")
-        root = transform.unwind(root)
+        try:
+            root = transform.unwind(root)
+        except TooLarge:
+            return nan
     return root
 
 
@@ -120,16 +127,20 @@ def reach_goal(
 ) -> tuple[Expr, Expr, tuple[Transform, ...]]:
     """The equation of the innermost open goal, now that its unknown is found, and the stack there.
 
-    A root that is no single letter or number gets a letter, so that what follows stays small.
+    A root that is no single letter or number gets a letter, so that what follows stays small; so
+    does a number whose powers would be too large.
     """
     place = max(i for i, transform in enumerate(stack) if isinstance(transform, Goal))
     goal = open_goals(stack)[-1]
-    value = Relabel(goal.labels).unwind(unwind(stack[place + 1 :], root))
-    labels: tuple[Label, ...] = ()
-    if value.args:
-        labels = name_blocks([value], [goal.lhs, goal.rhs, value])
-        value = labels[0]
-    sides = [replace(side, {HOLE: value}) for side in (goal.lhs, goal.rhs)]
+    value = unwind((Relabel(goal.labels), *stack[place + 1 :]), root)
+    if not value.args:
+        try:
+            sides = [replace(side, {HOLE: value}) for side in (goal.lhs, goal.rhs)]
+            return *sides, (*stack[:place], Relabel(()))
+        except TooLarge:
+            pass
+    labels = name_blocks([value], [goal.lhs, goal.rhs, value])
+    sides = [replace(side, {HOLE: labels[0]}) for side in (goal.lhs, goal.rhs)]
     return *sides, (*stack[:place], Relabel(labels))
 
 

@@ -193,4 +193,4 @@ def leaf_token(expr: Expr) -> int:
         return VOCAB.get(str(expr), VOCAB[f"<{'-' * (expr.p < 0)}{kind}>"])
     if isinstance(expr, Symbol):
         return VOCAB[expr.name if expr.name in LETTERS or expr == X else "<name>"]
-    return NUMBERS[expr]
+    return NUMBERS.get(expr, VOCAB["<name>"])  # nan stands for what was too large to compute

@@ -18,8 +18,8 @@ import mpmath
 from sympy import Add, E, Expr, I, Mul, Pow, Rational, Symbol, exp, pi
 
 from abel.equation import MINUS_ONE, Label, X, has_x, remember
+from abel.rewrite import TooLarge, product
 from abel.rewrite import power as power_of
-from abel.rewrite import product
 
 Values = tuple[complex, ...]  # at the three sample points
 Polynomial = list[int]  # coefficients modulo PRIME, constant first; the zero polynomial is []
@@ -392,7 +392,10 @@ def fraction(expr: Expr, generator: Expr, root: int) -> tuple[Polynomial, Polyno
 def exponential_power(expr: Expr, generator: Expr) -> int:
     """n where expr = generator**n and both are exponentials, else 0."""
     if isinstance(expr, exp) and isinstance(generator, exp):
-        ratio = product(expr.args[0], power_of(generator.args[0], MINUS_ONE))
+        try:
+            ratio = product(expr.args[0], power_of(generator.args[0], MINUS_ONE))
+        except TooLarge:
+            return 0
         return ratio.p if ratio.is_Integer else 0
     return 0
 

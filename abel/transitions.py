@@ -34,6 +34,7 @@ from abel.cov import (
 from abel.encode import Array, Constants, encode
 from abel.equation import ZERO, Equation, complexity, num_nodes
 from abel.numeric import is_solvable, scale_of
+from abel.rewrite import TooLarge
 from abel.substitute import change
 from abel.verify import Verdict, verify_root
 
@@ -144,7 +145,11 @@ class TransitionCache:
     def enumerate(self, form: Form) -> Observation:
         actions = legal_actions(form.lhs, form.rhs, self.operations, self.blocks)
         if self.mask_idle_cov and actions and actions[-1].op == "cov":
-            if self.generator(form.lhs, form.rhs) is None:
+            try:
+                idle = self.generator(form.lhs, form.rhs) is None
+            except TooLarge:
+                idle = True
+            if idle:
                 actions.pop()
         if not is_solvable(form.lhs, form.rhs, scale_of(form.lhs, form.rhs)):
             # A given equation may be too large for the samples, or x cancel at all of them, as in

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 from odd_texts import odd_text
-from sympy import Integer, Rational, Symbol, exp, log
+from sympy import Integer, Rational, Symbol, exp, log, nan
 
 from abel import Env, EnvConfig
 from abel.actions import Sides
+from abel.cov import HOLE, Goal, Substitute, reach_goal, unwind
 from abel.equation import X
 from abel.kinds import structural_type
 from abel.numeric import RootGuard
@@ -198,3 +199,20 @@ def test_the_kind_of_a_large_polynomial_is_its_degree_as_written():
 def test_terms_are_no_expressions_of_a_refused_text():
     with pytest.raises(ParseError, match="beyond 2048 bits"):
         parse_expression("(1/12)^(1/1000003)")
+
+
+def test_terms_too_large_to_compare_are_not_legal_and_no_failure():
+    for text in (
+        "x + exp(25*30^(9/9973)*x^6) = x + exp(30^(9/9973)*(x^2*cos(x^2)^(30^(9964/9973)/30))^2)",
+        "exp(12^(7/97)*pi*x^3)*(6^(91/97)*x + 6) = exp(5^(1/89)*pi*x^3)*(x + 2^(1/83))",
+    ):
+        for config in CONFIGS:
+            play(text, config, random.Random(0), 4)
+
+
+def test_a_root_too_large_to_carry_back_is_none():
+    stack = (Substitute(power(X, Integer(10**20))),)
+    assert unwind(stack, Integer(2)) is nan and unwind(stack, a) == power(a, Integer(10**20))
+    goal = Goal(power(X, Integer(2)), power(HOLE, Integer(10**20)))
+    lhs, rhs, (named,) = reach_goal((goal,), Integer(2))
+    assert rhs.base == named.labels[0] and named.labels[0].block == 2
