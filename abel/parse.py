@@ -36,7 +36,7 @@ from abel.equation import (
     vanishing_parts,
 )  # fmt: skip
 from abel.numeric import depends_on_x, finite, values
-from abel.rewrite import power_bits, surd_bits
+from abel.rewrite import TooLarge, power_bits, surd_bits
 
 MAX_LENGTH = 2000  # characters of text
 MAX_DEPTH = 60  # brackets and exponents inside each other
@@ -343,7 +343,7 @@ class Parser:
         if exponent.is_Rational:  # SymPy takes the numbers out of a product's root
             parts = [(b, e * exponent) for b, e in map(base_exponent, Mul.make_args(base))]
             numbers = [(b, e) for b, e in parts if b.is_Rational and e.is_Rational]
-            bits = max((power_bits(b, e) for b, e in numbers), default=0)
+            bits = max((self.power_bits(b, e, token) for b, e in numbers), default=0)
             if max(bits, surd_bits(numbers)) > MAX_JOINED_BITS:
                 self.fail(f"a power or root of numbers beyond {MAX_JOINED_BITS} bits", token)
         if is_hard_power(base, exponent):
@@ -351,6 +351,12 @@ class Parser:
         if not (exponent.is_Rational and exponent > 0):
             self.must_not_vanish(base)
         return self.apply(Pow, base, exponent, token=token)
+
+    def power_bits(self, base: Expr, exponent: Expr, token: Token) -> int:
+        try:
+            return power_bits(base, exponent)
+        except TooLarge as error:
+            self.fail(str(error), token)
 
     def expression(self) -> Expr:
         first = self.token

@@ -53,7 +53,10 @@ class TooLarge(ArithmeticError):
 @remember
 def small_factors(n: int) -> dict[int, int]:
     """The prime factors of n up to MAX_PRIME and what is left: to go on could take forever."""
-    found = factorint(n, limit=MAX_PRIME, use_rho=False, use_pm1=False, use_ecm=False)
+    try:
+        found = factorint(n, limit=MAX_PRIME, use_rho=False, use_pm1=False, use_ecm=False)
+    except ValueError as error:  # SymPy does so at 10**60 - 9, and at every root of it
+        raise TooLarge("a number that SymPy cannot factor") from error
     return {int(p): e for p, e in found.items()}
 
 

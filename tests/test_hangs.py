@@ -210,6 +210,12 @@ def test_terms_too_large_to_compare_are_not_legal_and_no_failure():
             play(text, config, random.Random(0), 4)
 
 
+def test_a_number_that_sympy_fails_to_factor_has_no_root():
+    with pytest.raises(ParseError, match="SymPy cannot factor"):
+        parse(f"({10**60 - 9}*x)^(1/3) = 2")
+    play(f"x^3 = {10**60 - 9}", CONFIGS[0], random.Random(0), 3)
+
+
 def test_a_root_too_large_to_carry_back_is_none():
     stack = (Substitute(power(X, Integer(10**20))),)
     assert unwind(stack, Integer(2)) is nan and unwind(stack, a) == power(a, Integer(10**20))
