@@ -19,7 +19,7 @@ from sympy.polys.rings import PolyElement, PolyRing, ring
 from abel.equation import ONE, remember
 
 MAX_WORK, MAX_POWER = 30_000, 200  # products of terms in one proof; exponents
-WORD = 512  # bits of a number that count as one product more
+WORD = 512  # bits of two coefficients that count as one product more
 MAX_FACTOR_TERMS, MAX_FACTOR_SIZE = 16, 200  # terms, and product of (degree + 1), to be factored
 INVERSE, PARITY, NAME = "inverse", "parity", "name"  # kinds of kernels that are no functions
 
@@ -89,6 +89,11 @@ def irreducible_factors(f: PolyElement) -> tuple[tuple[PolyElement, int], ...]:
     return tuple((p if p.LC > 0 else -p, e) for p, e in factors)
 
 
+def size_of(f: PolyElement) -> int:
+    """Bits of the leading coefficient, as a measure of all: numbers grow in long proofs."""
+    return f.LC.numerator.bit_length() + f.LC.denominator.bit_length() if f else 0
+
+
 class KernelRing:
     """The ring of one proof, built kernel by kernel as expressions are converted."""
 
@@ -97,7 +102,7 @@ class KernelRing:
     def __init__(self, symbols: list[Symbol], orders: dict) -> None:
         self.ring = _ring(len(symbols) + self.num_kernels)
         self.orders = orders
-        self.work = self.bits = 0
+        self.work = 0
         self.kernels: list[Kernel] = []
         self.index: dict[tuple, int] = {}
         self.divisors: dict[PolyElement, None] = {}  # what must not be 0
@@ -120,12 +125,12 @@ class KernelRing:
         return self.ring.gens[place]
 
     def times(self, f: PolyElement, g: PolyElement) -> PolyElement:
-        self.spend(len(f) * len(g))
+        self.spend(len(f) * len(g) * (1 + (size_of(f) + size_of(g)) // WORD))
         return self.reduced(f * g)
 
     def spend(self, num_products: int) -> None:
-        """Proofs are bounded by the number of terms that they multiply, and the size of these."""
-        self.work += num_products * (1 + self.bits // WORD)
+        """Proofs are bounded by the number of terms that they multiply."""
+        self.work += num_products
         if self.work > MAX_WORK:
             raise GiveUp
 

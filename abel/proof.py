@@ -106,7 +106,6 @@ class Tower(KernelRing):
             return self.known[expr]
         kind, args = type(expr), [self.argument(expr, arg) for arg in expr.args]
         if isinstance(expr, (Rational, Float)) and integer_bits(Rational(expr)) <= MAX_BITS:
-            self.bits = max(self.bits, integer_bits(Rational(expr)))
             result = self.one * as_qq(Rational(expr))
         elif kind is Add:
             result = self.reduced(sum(args, self.zero))

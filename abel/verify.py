@@ -79,7 +79,7 @@ def _outcome(equation: Equation, candidate: Expr, point: Point, precisions: tupl
     """At one point: "other" if it is certainly no root, "undefined" if the equation certainly is;
     else by the last ball "root" if it is small and holds 0, "unknown", or "beyond" all bits.
     """
-    found = "beyond"
+    found = "unknown"
     for bits in precisions:
         try:
             with precision(bits):
@@ -91,11 +91,10 @@ def _outcome(equation: Equation, candidate: Expr, point: Point, precisions: tupl
                 if any(point.value(entry, bits).is_zero() for entry in equation.nonzero):
                     return "undefined"
                 # Beside a candidate beyond all bits a summand may be lost.
-                if not (left - right).is_finite() or not abs(root) < HUGE:
-                    found = "beyond" if left.is_finite() and right.is_finite() else "unknown"
-                    continue
+                if abs(root) > HUGE:
+                    return "beyond"
                 small = (left - right).rad() * 2 ** (bits // 4) < 1 + abs(left) + abs(right)
-                found = "root" if small else "unknown"
+                found = "root" if small and abs(root) < HUGE else "unknown"
         except Undefined:
             return "undefined"
         except (OverflowError, RecursionError):

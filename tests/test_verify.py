@@ -740,3 +740,21 @@ def test_coefficients_to_a_high_power_are_not_multiplied_out():
         sqrt(a**2 + 2 * a + 1) - a - 1, -30, evaluate=False
     )  # of a sum that is 0 for a > -1
     assert verdict(x - zero, zero).valid_when == sp.Le(a, -1)
+
+
+def test_a_candidate_known_roughly_is_not_refuted_by_the_other_half_of_the_letters():
+    """Numbers with 500 digits that nearly cancel: most points need more bits to be roots."""
+    p, q = (sqrt(6) * 2 + 5) ** 500, (5 - sqrt(6) * 2) ** 500
+    tiny = sp.expand(q)  # a difference of two numbers of 500 digits
+    assert len(str(tiny.args[0])) > 400 and sp.expand(p * q) == 1
+    z = a * (-3 - I * tiny)
+    found = verdict((-x) ** Rational(1, 4) - (-1) ** Rational(1, 4) * z ** Rational(1, 4), z)
+    assert found.status in ("unproven", "proved")
+
+
+@pytest.mark.no_cover  # its time is measured
+def test_proofs_are_bounded_by_the_size_of_their_numbers():
+    start = time.process_time()
+    z = a * b * (-39586742089026670802885 + 16161219782878991713198 * sqrt(6) + 3 * I / 2)
+    verdict(x * (c**2 + 2) - (c**2 + 2) / cbrt(z), cbrt(1 / z))
+    assert time.process_time() - start < 10
