@@ -27,6 +27,7 @@ def soak(tmp_path, *flags):
     return json.loads(out.read_text())
 
 
+@pytest.mark.slow
 def test_a_soak_reports_memory_at_every_tenth_and_the_growth_of_the_second_half(tmp_path, capsys):
     found = soak(tmp_path, "--soak-steps", "205")
     marks = [int(mark) for mark in found["memory_mb"]]

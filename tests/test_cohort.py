@@ -206,6 +206,7 @@ def test_a_ray_cluster_trains_and_a_broken_cell_does_not_stop_it(tmp_path):
 FILES = sorted((cohort.PROJECT / "runs" / "cohorts").glob("*.toml"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_every_cohort_of_the_project_can_be_run(path, tmp_path):
     table = cohort.read_cohort(path)
