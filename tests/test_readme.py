@@ -200,5 +200,5 @@ def test_the_complete_sets_are_those_of_the_results_files():
     for row, name in zip(told, ("open_small", "open_wild", "open_wild_quartic"), strict=True):
         path = ROOT / f"runs/results/reference/{name}-all-roots.json"
         found = json.loads(path.read_text(encoding="utf-8"))["all"]
-        keys = ("n", "with_a_root", "complete", "fewer", "unknown")
+        keys = ("n", "with_a_root", "complete", "complete_where", "fewer", "unknown")
         assert row == f"| `{name}`, test | {' | '.join(str(found[key]) for key in keys)} |"
