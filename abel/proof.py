@@ -415,7 +415,7 @@ class Tower(KernelRing):
             return False
         expr = self.expression(f)
         if not expr.free_symbols:
-            return bool(self.point.settle(expr, lambda z: is_below(z, 2 * arb.pi())))
+            return bool(self.point.settle(expr, lambda z: is_below(z, arb(3))))
         return self.real(f) and (unit == 1 or self.within(f, -pi, pi))
 
     def principal(self, value: PolyElement, base: PolyElement, order: int, j: int) -> bool:

@@ -636,14 +636,42 @@ def test_a_point_inside_its_conditions_that_is_no_root_revokes_a_proof(credulous
 
 
 def test_joined_cells_are_revoked_as_well(monkeypatch):
-    """Two cells that hold one by one are joined to one without a condition, which does not."""
-    cells = [frozenset([sp.Le(a, 0)]), frozenset([sp.Ge(a, 0)])]
-    given = iter([cells[0], None, None, *[cells[1]] * 50])
+    """Two cells that hold one by one are joined to one that does not."""
+    joined = frozenset([sp.Ge(b, 1)])
+    given = iter([joined | {sp.Le(a, 0)}, *[joined | {sp.Ge(a, 0)}] * 50])
     monkeypatch.setattr(verify.Case, "prove", lambda *args, **kwargs: next(given))
-    monkeypatch.setattr(verify.Case, "revoked", lambda self, cell: not cell and bool(self.others))
+    monkeypatch.setattr(verify.Case, "revoked", lambda self, cell: cell == joined)
     monkeypatch.setattr(verify.Case, "inside", lambda self, cell, row: False)
-    found = verdict(sqrt(x) + a, a**2)
-    assert found.valid_when is not None
+    assert a in verdict(sqrt(x) + a + b - b, a**2).valid_when.free_symbols
+
+
+def test_a_family_is_revoked_by_a_point_that_is_no_root(credulous):
+    n = sp.Symbol("n", integer=True)
+    assert not verdict(sin(x) - a, asin(a) + n)
+
+
+def test_a_point_that_cannot_be_told_refutes_nothing():
+    case = verify.Case(Equation(x - a), a)
+    case.outcomes = {(1.0,): "other", (2.0,): "unknown"}
+    assert case.refute().status == "unproven"
+    case.outcomes = {(1.0,): "other", (2.0,): "beyond"}
+    assert case.refute().status == "refuted"
+
+
+@pytest.mark.parametrize(
+    "left, right",
+    [
+        (log(2 + I) + 2 * log(-3 + I), log(22 - 4 * I)),  # their exponentials are equal
+        (log(exp(1 + 4 * I, evaluate=False), evaluate=False), 1 + 4 * I),
+        (2 * atan(3), atan(Rational(-3, 4))),  # pi apart
+        (2 * asin(Rational(24, 25)) + 2 * asin(Rational(7, 25)), sp.Integer(0)),
+    ],
+)
+def test_what_is_a_turn_apart_is_not_equal(left, right):
+    for kind in (proof.Tower, NamedTower):
+        tower = kind([], Point({}), 0, {})
+        assert not tower.vanishes(tower.convert(left) - tower.convert(right))
+        assert tower.vanishes(tower.convert(left) - tower.convert(left))
 
 
 def test_a_point_for_which_it_cannot_be_told_whether_it_is_inside_revokes_a_proof():
