@@ -195,7 +195,10 @@ def check_roots(roots: Roots, answer: SetAnswer) -> Check:
             state = compare_sets(equation, symbols, points[i], numbers[i], theirs)
             states[i] = seen(numbers[i], state)
     by_sympy, there = overall(roots, numbers, states)
-    reason = answer.reason or "no numbers" * (by_sympy == "unknown")
+    if roots.unproven and by_sympy.startswith("complete"):  # one may be a root at other letters
+        by_sympy, there = "unknown", None
+    unproven = "a root left unproven" if roots.unproven else "no numbers"
+    reason = answer.reason or unproven * (by_sympy == "unknown")
     where = there if by_degree == "unknown" else where
     return Check(degree, by_degree, by_sympy, reason, answer.text, where)
 
@@ -227,6 +230,8 @@ def numbers_of(roots: Roots, symbols: list, points: list) -> list[Numbers]:
                 if claimed and not contains(near, value):
                     if is_root_at(roots.equation, symbols, point, value):
                         near.append(value)
+                    else:
+                        undecided = True
         found.append(Numbers(letters, near, claims, undecided, blind))
     return found
 
@@ -239,7 +244,8 @@ def is_claimed(
     if not indices and {(0,), (1,)} <= here.keys() and line_of(root) is not None:
         with mpmath.workdps(DIGITS):  # past what is listed: alpha*n + beta tells its n
             beta, alpha = here[0,], here[1,] - here[0,]
-            n = mpmath.nint(mpmath.re((value - beta) / alpha)) if alpha else mpmath.mpf(0)
+            turns = mpmath.re((value - beta) / alpha) if alpha else mpmath.mpf(0)
+            n = mpmath.nint(turns) if mpmath.isfinite(turns) else mpmath.mpf(0)
             indices = [(int(n),)] * is_same(value, alpha * n + beta)
     return any_of([root.is_claimed(index, letters) for index in indices])
 
@@ -272,18 +278,34 @@ def compare_sets(
 
 
 def overall(roots: Roots, numbers: list[Numbers], states: list[State | None]) -> tuple[State, Any]:
-    """What the states at all points come to, and the condition of "complete where"."""
+    """What the states at all points come to, and the condition of "complete where".
+
+    Points tell nothing of letters beyond a condition's boundary, so that a set with conditions is
+    complete under them only, unless these cover the letters and points lie on both sides.
+    """
     used = {state for state in states if state is not None}
     if not used:
         return "unknown", None
     finite = any(root.proved_at is not None for root in roots.found)
-    if used == {"complete"}:
+    if used == {"complete"} and is_covered(roots, numbers):
         return ("unknown" if finite else "complete"), None  # of a family only some n are claimed
     where = None if finite else complete_where(roots, numbers, states)
     if where is not None:
         return "complete where", where
     fewer, more = bool(used & {"fewer", "different"}), bool(used & {"more", "different"})
     return (STATES[2 * more + fewer] if fewer or more else "unknown"), None
+
+
+def is_covered(roots: Roots, numbers: list[Numbers]) -> bool:
+    """Whether each root's condition has its opposite among the others', and points in both."""
+    conditions = {letters_of(root.valid_when) for root in roots.found} - {None}
+    opposite = {sp.Ge: sp.Le, sp.Le: sp.Ge}
+    return all(
+        type(c) in opposite
+        and opposite[type(c)](*c.args) in conditions
+        and any(Point(here.letters).holds(c) for here in numbers)
+        for c in conditions
+    )
 
 
 def complete_where(roots: Roots, numbers: list[Numbers], states: list[State | None]) -> Any:

@@ -65,6 +65,8 @@ def exceptions(tower: KernelRing, integers: list[Symbol]) -> dict[Symbol, set[in
 
 def cores(tower: KernelRing, f: PolyElement, done: set[PolyElement]) -> Iterator[PolyElement]:
     """What must not be 0 so that f is not: without its monomial, of which each kernel by itself."""
+    if not f:
+        raise Unsure
     if f in done:
         return
     done.add(f)
@@ -185,6 +187,8 @@ def kernel_values(kernel: Kernel, row: dict[int, acb], point: int, moves: bool) 
         first = u.sqrt() if order == 2 else u.root(order)
         if not moves:
             return [first]
+        if order > MAX_BRANCHES:
+            raise Unsure
         return [first * acb(fmpq(2 * k, order)).exp_pi_i() for k in range(order)]
     if kind in (exp, sp.sin, sp.cos):
         return [getattr(u / order, kind.__name__)()]

@@ -31,11 +31,12 @@ from abel.families import (
 from abel.oracle import DIGITS, window
 from abel.rewrite import difference, replace, total
 from abel.rewrite import product as times
-from abel.samples import points_for
+from abel.samples import degree_bound, points_for
 from abel.values import Value, value_at
 from abel.verify import verify_root
 
 MAX_FACTORS, MAX_DEGREE = 4, 16
+MAX_FORMAL = 64  # degree of what is made a polynomial to see its true one
 MAX_MULTIPLICITY = 3  # of roots that are told apart by a derivative
 MAX_DENOMINATOR = 12  # of a period's parts by which families may be apart
 ISOLATING_BITS, ROOT_BITS = 400, 256
@@ -320,6 +321,8 @@ def distinct_roots(equation: Equation) -> int | None:
     """How many roots a polynomial or rational equation has for general coefficients, each counted
     once; None for other equations.
     """
+    if any(degree_bound(side, X) > MAX_FORMAL for side in (equation.lhs, equation.rhs)):
+        return None
     try:
         top, _ = sp.fraction(sp.together(equation.lhs - equation.rhs))
         whole = sp.Poly(top, X).to_field()

@@ -183,6 +183,8 @@ def numbers(parts: list, symbols: tuple[Symbol, ...], point: tuple[float, ...]) 
                     value = mpmath.mpmathify(function(*map(mpmath.mpf, (*point, *index))))
                 except (ArithmeticError, ValueError, TypeError, NameError):
                     return None
+                if not mpmath.isfinite(value):  # log(0), of a root that is none
+                    continue
                 texts = [mpmath.nstr(part, DIGITS) for part in (value.real, value.imag)]
                 found.append([*texts, is_near(index)])
     return found

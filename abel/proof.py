@@ -127,9 +127,11 @@ class Tower(KernelRing):
             result = self.convert(REWRITTEN[kind](expr.args[0]))
             self.angles[kind, result] = args[0]
         elif kind in (sp.asin, sp.atan):
+            if kind is sp.atan:  # which has poles at I and -I
+                self.divide_by(self.one + self.times(args[0], args[0]))
             result = self.inverse_trig(kind, args[0])
         elif kind is sp.LambertW and len(args) == 1:
-            result = self.kernel(kind, args[0])
+            result = self.kernel(kind, args[0]) if args[0] else self.zero
         else:
             raise GiveUp
         self.known[expr] = result

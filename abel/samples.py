@@ -11,20 +11,22 @@ import math
 import random
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import product
+from itertools import islice, pairwise, product
 
 import numpy as np
 import sympy as sp
 from sympy import Expr, Poly, Pow, Symbol, acos, asin, log
 
-from abel.balls import Undefined, evaluate, precision
-from abel.equation import ONE, X, num_nodes, remember
+from abel.balls import enclosure
+from abel.equation import ONE, X, num_nodes, remember, vanishing_parts
 from abel.rewrite import replace
 
 Row = tuple[float, ...]  # values of the letters, in their order
 
 SCALES = (1e-6, 1e-3, 1e3, 1e6)
 MAX_BREAKPOINTS, MAX_DEGREE, MAX_NODES = 12, 12, 60
+MAX_CORNERS = 32  # of points with all letters beside their breakpoints
+STRIPS = 6  # quarter turns of an angle, up and down
 NEAR, FAR = 2**-7, 2.0  # of a breakpoint, relative to it
 GRID = tuple(sorted(s * 10 ** (k / 2) for s in (-1, 1) for k in range(-14, 15)))
 
@@ -59,8 +61,10 @@ def points_for(symbols: list[Symbol]) -> list[Row]:
 
 
 def far_points(symbols: list[Symbol], exprs: Iterable[Expr]) -> list[Row]:
-    """Points at other scales, and on both sides of the breakpoints of the expressions."""
-    base = points_for(symbols)
+    """Points at other scales, between the breakpoints of the expressions and on both sides of them,
+    of one letter and of all letters at once.
+    """
+    base, exprs = points_for(symbols), list(exprs)
     letters = [i for i, symbol in enumerate(symbols) if not symbol.is_integer]
     if not letters:
         return []
@@ -69,14 +73,62 @@ def far_points(symbols: list[Symbol], exprs: Iterable[Expr]) -> list[Row]:
         # One letter far out, or all of them.
         far = letters if k % 2 else [letters[k // 2 % len(letters)]]
         rows[tuple(v * scale if i in far else v for i, v in enumerate(row))] = None
-    for i in letters:
-        found = [p for expr in exprs for p in breakpoints(expr, symbols[i])]
-        for k, point in enumerate(sorted(set(found))[:MAX_BREAKPOINTS]):
-            width = abs(point) or 1.0
-            for offset in (-FAR * width, -NEAR * width, NEAR * width, FAR * width):
-                row = base[k % len(base)]
-                rows[(*row[:i], point + offset, *row[i + 1 :])] = None
+    for row in (base[0], base[len(base) // 2 + 1]):
+        marks = {i: breakpoints_at(symbols, i, exprs, row) for i in letters}
+        for i, points in marks.items():
+            for value in [*around(points), *strips(symbols[i], exprs)]:
+                rows[(*row[:i], value, *row[i + 1 :])] = None
+        # All letters on either side of their outermost breakpoints.
+        ends = [around(points[:1] + points[-1:])[::3] or [row[i]] for i, points in marks.items()]
+        for values in islice(product(*ends), MAX_CORNERS):
+            there = dict(zip(marks, values))
+            rows[tuple(there.get(i, v) for i, v in enumerate(row))] = None
     return list(rows)
+
+
+def around(points: list[float]) -> list[float]:
+    """Numbers near to each point and far from it, on both sides, and in the middle between two."""
+    offsets = (-FAR, -NEAR, NEAR, FAR)
+    found = [point + offset * (abs(point) or 1.0) for point in points for offset in offsets]
+    # Not the very middle: 0, of -1 and 1, is no letter like any other.
+    return found + [left + 0.5137 * (right - left) for left, right in pairwise(points)]
+
+
+def breakpoints_at(symbols: list[Symbol], i: int, exprs: list[Expr], row: Row) -> list[float]:
+    """Where the expressions have a zero in one letter, the others being as in `row`."""
+    found: list[float] = []
+    for part in dict.fromkeys(part for expr in exprs for part in vanishing_parts(expr)):
+        if part.free_symbols == {symbols[i]}:
+            found += breakpoints(part, symbols[i])
+        elif symbols[i] in part.free_symbols:
+            found += affine_zero(part, symbols, i, row)
+    return sorted(set(found))[:MAX_BREAKPOINTS]
+
+
+def affine_zero(expr: Expr, symbols: list[Symbol], i: int, row: Row) -> list[float]:
+    """The zero of what is linear in one letter, the others being as in `row`."""
+    start, middle, end = (
+        value_at(expr, dict(zip(symbols, (*row[:i], value, *row[i + 1 :])))) for value in (0, 1, 2)
+    )
+    if start is None or middle is None or end is None:
+        return []
+    slope = middle - start
+    if not slope or abs(end - middle - slope) > 1e-9 * abs(slope):
+        return []
+    return [-start / slope]
+
+
+def strips(letter: Symbol, exprs: list[Expr]) -> list[float]:
+    """Points in the quarter turns of the angles in this letter alone, around 0."""
+    angles = {node.args[0] for expr in exprs for node in expr.atoms(sp.sin, sp.cos, sp.tan)}
+    found = []
+    for angle in sorted(angles, key=sp.default_sort_key):
+        if angle.free_symbols == {letter}:
+            start, end = value_at(angle, {letter: 0}), value_at(angle, {letter: 1})
+            if start is not None and end is not None and start != end:
+                quarters = [(k + 0.5) * math.pi / 2 for k in range(-STRIPS, STRIPS)]
+                found += [(turn - start) / (end - start) for turn in quarters]
+    return found[: 4 * STRIPS]
 
 
 @remember
@@ -107,13 +159,12 @@ def in_letters(exprs: Iterable[Expr], candidate: Expr) -> list[Expr]:
 @remember
 def breakpoints(expr: Expr, letter: Symbol) -> tuple[float, ...]:
     """Where an expression in this letter alone is 0, or has a pole, but for 0 itself; as floats."""
-    if expr.free_symbols != {letter} or num_nodes(expr) > MAX_NODES:
+    if num_nodes(expr) > MAX_NODES:
         return ()
+    if degree_bound(expr, letter) > MAX_DEGREE:
+        return sign_changes(expr, letter)
     try:
-        parts = sp.fraction(sp.together(expr))
-        polys = [Poly(part, letter, domain="QQ") for part in parts]
-        if max(poly.degree() for poly in polys) > MAX_DEGREE:
-            return ()
+        polys = [Poly(part, letter, domain="QQ") for part in sp.fraction(sp.together(expr))]
         simple = [poly.sqf_part() for poly in polys]  # multiple roots would be found roughly only
         roots = [r for p in simple for r in np.roots([float(c) for c in p.all_coeffs()])]
     except (sp.polys.polyerrors.BasePolynomialError, ArithmeticError, ValueError):
@@ -121,16 +172,26 @@ def breakpoints(expr: Expr, letter: Symbol) -> tuple[float, ...]:
     return tuple(float(r.real) for r in roots if abs(r.imag) <= 1e-4 * abs(r) and abs(r) > 1e-9)
 
 
+def degree_bound(expr: Expr, symbol: Symbol) -> int:
+    """At least the degree of numerator and denominator, without multiplying anything out."""
+    if symbol not in expr.free_symbols:
+        return 0
+    if isinstance(expr, Pow) and expr.exp.is_Rational:
+        return degree_bound(expr.base, symbol) * math.ceil(abs(expr.exp))
+    # Denominators of a sum's terms are multiplied, so that its degrees add up.
+    return sum(degree_bound(arg, symbol) for arg in expr.args) if expr.args else 1
+
+
 def sign_changes(expr: Expr, letter: Symbol) -> tuple[float, ...]:
     """By bisection between points of a grid; a function that only touches 0 is not noticed."""
     found = []
-    for low, high in zip(GRID, GRID[1:]):
-        left, right = value_at(expr, letter, low), value_at(expr, letter, high)
+    for low, high in pairwise(GRID):
+        left, right = (value_at(expr, {letter: end}) for end in (low, high))
         if left is None or right is None or (left < 0) == (right < 0):
             continue
         for _ in range(40):
             middle = (low + high) / 2
-            value = value_at(expr, letter, middle)
+            value = value_at(expr, {letter: middle})
             if value is None:
                 break
             low, high = (middle, high) if (value < 0) == (left < 0) else (low, middle)
@@ -138,12 +199,7 @@ def sign_changes(expr: Expr, letter: Symbol) -> tuple[float, ...]:
     return tuple(found)
 
 
-def value_at(expr: Expr, letter: Symbol, value: float) -> float | None:
-    from flint import acb
-
-    try:
-        with precision(64):
-            found = evaluate(expr, {letter: acb(value)})
-        return float(found.real) if found.is_finite() and found.imag.contains(0) else None
-    except (Undefined, OverflowError):
-        return None
+def value_at(expr: Expr, letters: dict[Symbol, float]) -> float | None:
+    """A real value, roughly."""
+    found = enclosure(expr, letters, 64)
+    return float(found.real) if found is not None and found.imag.contains(0) else None

@@ -143,6 +143,7 @@ class Case:
         self.branches = any(map(_has_branches, exprs))
         # Without letters all the evidence is at one point.
         self.most = PRECISIONS[-1] if not self.symbols else PRECISIONS[-2]
+        self.base = points_for(self.symbols)
         self.outcomes: dict[Row, str] = {}
 
     def point(self, row: Row) -> Point:
@@ -231,7 +232,7 @@ class Case:
         for rest in range(period):
             part = Case(self.equation, replace(self.candidate, {n: period * n + rest}), True)
             try:
-                cell = part.prove(points_for(part.symbols)[0], 0) if part.integers else None
+                cell = part.prove(part.base[0], 0) if part.integers else None
             except NotDefined:
                 cell = None
             if cell is None:
@@ -268,19 +269,19 @@ class Case:
         merged = _merged(cells)
         return cells if any(map(self.revoked, merged)) else merged
 
-    def prove_everywhere(self, row: Row) -> list[Cell]:
+    def prove_everywhere(self) -> list[Cell]:
         """By rules that hold on every branch; of a family, some integers may be excluded."""
         if self.others and not self.integers:
             return []
         for kind in (NamedTower, Tower) if self.size <= MAX_NODES else (NamedTower,):
-            cell = self.prove(row, 0, kind)
+            cell = self.prove(self.base[0], 0, kind)
             if cell is not None and not self.revoked(cell):
                 return [cell]
         return []
 
-    def prove_somewhere(self, rows: list[Row]) -> list[Cell]:
+    def prove_somewhere(self) -> list[Cell]:
         """On branches as they are at sample points, the far ones included if there are any."""
-        if self.branches and len(self.roots) < len(rows):
+        if self.branches and len(self.roots) < len(self.base):
             sides = (self.equation.lhs, self.equation.rhs)
             self.look(far_points(self.symbols, in_letters(sides, self.candidate)), PRECISIONS[:2])
         if not self.roots and self.symbols:  # a point may need more bits to be one
@@ -290,15 +291,17 @@ class Case:
 
     def refute(self) -> Verdict:
         """What the numbers say, where there is no proof."""
-        if near := self.roots:  # perhaps a near miss
-            self.look(near[:1], PRECISIONS[2:])
-            if self.outcomes[near[0]] == "other":
-                for row in near[1:]:
+        if roots := self.roots:  # perhaps a near miss
+            self.look(roots[:1], PRECISIONS[2:])
+            if self.outcomes[roots[0]] == "other":
+                for row in roots[1:]:
                     self.look([row], PRECISIONS[2:])
         if self.roots:
             found = f"{len(self.roots)} of {len(self.roots) + len(self.others)} sample points"
             return Verdict("unproven", None, f"a root at {found}, but no proof was found")
-        if self.rows("unknown") or not self.others:
+        # Far out, exponentials are beyond all bits as a rule.
+        near = [self.outcomes.get(row) for row in self.base]
+        if self.rows("unknown") or "beyond" in near or not self.others:
             return Verdict("unproven", None, "too large or too near to a branch cut to evaluate")
         if self.rows("other"):
             found = f"not a root at any of {len(self.others)} sample points"
@@ -329,7 +332,7 @@ def is_identity(expr: Expr) -> bool:
         expr = Mul(X, expr, evaluate=False)  # 0 with the factor is 0 without it
     case = Case(Equation(expr), Dummy("x"))
     try:
-        return case.prove(points_for(case.symbols)[0], 0) is not None
+        return case.prove(case.base[0], 0) is not None
     except NotDefined:
         return False
 
@@ -387,14 +390,14 @@ def verify_root(equation: Equation, candidate: Expr | int | str) -> Verdict:
         found = f"equation and candidate have more than {MAX_NAMED_NODES} nodes"
         return Verdict("unproven", None, found)
 
-    rows = points_for(case.symbols)
+    rows = case.base
     large = max(map(integer_bits, (equation.lhs, equation.rhs, candidate))) > LARGE_BITS
     case.look(rows[:1], PRECISIONS if large else PRECISIONS[:2])
     if case.rows("other") and not case.branches and not case.integers:
         return Verdict("refuted", None, "the residual is not 0, but for special letters")
     case.look(rows[1:], PRECISIONS[:2])
     try:
-        cells = case.prove_everywhere(rows[0]) or case.prove_somewhere(rows)
+        cells = case.prove_everywhere() or case.prove_somewhere()
     except NotDefined:
         return Verdict("undefined", None, "the equation is not defined at the candidate")
     return _proved(cells) if cells else case.refute()

@@ -1,6 +1,7 @@
 """What a proof divides by is shown not to be 0: on all branches, for all letters, for all n."""
 
 import random
+import time
 
 import pytest
 import sympy as sp
@@ -9,6 +10,7 @@ from sympy import I, Mod, Ne, asin, atan, cos, exp, log, pi, sin, sqrt, tan
 from abel import domain
 from abel.balls import Point
 from abel.equation import Equation, X
+from abel.parse import parse
 from abel.proof import Tower
 from abel.samples import points_for
 from abel.verify import verify_root
@@ -124,3 +126,40 @@ def test_an_integer_that_the_proof_divides_by_but_the_equation_does_not_stays():
     assert verify_root(Equation(sin(pi * x)), n).valid_when is None
     divided = sp.Mul(n**2, sp.Pow(n, -1), evaluate=False)
     assert verify_root(Equation(sin(pi * x)), divided)
+
+
+# ---- Found by an attack on the first version of this ----
+
+
+@pytest.mark.parametrize(
+    "text, root",
+    [
+        ("(x^2-2)/LambertW(x^2-2) = 0", sqrt(2)),
+        ("(x^2-a)/LambertW(x^2-a) = 0", sqrt(a)),
+        ("log(LambertW(x^2-a))*0+x = sqrt(a)", sqrt(a)),
+        ("sin(x)/LambertW(sin(x)) = 0", pi * n),
+        ("sin(x)^2+cos(x)^2 = 1", atan(sqrt(-((a + pi) ** 2)) / (a + pi))),
+        ("sin(x)^2+cos(x)^2 = 1", atan(I + sqrt(5 + 2 * sqrt(6)) - sqrt(2) - sqrt(3))),
+    ],
+)
+def test_a_function_of_what_is_zero_is_a_divisor_like_any_other(text, root):
+    assert verify_root(parse(text), root).status == "undefined"
+
+
+@pytest.mark.parametrize(
+    "text, family, k",
+    [
+        ("sin(x)/LambertW(x-4*pi) = 0", pi * n, 4),
+        ("sin(x)^2+cos(x)^2 = 1", atan(n - 5 + I), 5),
+    ],
+)
+def test_poles_inside_functions_are_exceptions(text, family, k):
+    assert verify_root(parse(text), family).valid_when == Ne(n, k)
+
+
+@pytest.mark.no_cover  # its time is measured
+def test_roots_of_a_high_index_are_not_listed_one_by_one():
+    start = time.process_time()
+    huge = sp.Rational(1, 99999999)
+    verify_root(parse("x*(a^(1/99999999)+1) = 1"), 1 / (a**huge + 1))
+    assert time.process_time() - start < 1

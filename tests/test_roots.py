@@ -34,7 +34,7 @@ from abel.env import look
 from abel.equation import Equation, X
 from abel.families import Root
 from abel.merging import distinct_roots, merged
-from abel.oracle import REACH, SetAnswer, ask_set, window
+from abel.oracle import REACH, SetAnswer, ask_set, compared_points, window
 from abel.roots import SMALL, Roots, all_roots, judge
 from abel.search import Solution
 from abel.tables import completeness, layout
@@ -592,3 +592,22 @@ def test_a_set_is_text_latex_and_data():
     assert counts["by_family"]["square"]["complete"] == counts["all"]["n"] == 1
     assert counts["all"]["complete_where"] == 0
     assert "square" in layout(completeness(counts))
+
+
+@pytest.mark.parametrize("square", [A + 100, A - 1000, 100 - A])
+def test_conditions_whose_boundary_no_point_crosses_are_said_all_the_same(square):
+    """The sample points are of sizes up to 15: on one side of the boundary only."""
+    roots = [exp(sqrt(square)), exp(-sqrt(square))]
+    points = []
+    for (value,) in compared_points(1):
+        numbers = [complex(root.subs(A, value)) for root in roots]
+        points.append([[str(z.real), str(z.imag), True] for z in numbers])
+    found = claimed(f"log(x)^2 = {square}", *[(root, square >= 0) for root in roots])
+    assert check_roots(found, SetAnswer("a set", points, "", 0.0)).state != "complete"
+
+
+def test_a_root_at_infinity_in_sympys_set_is_passed_over():
+    """exp(2*x) = exp(x): its set has log(0), which ended a whole batch."""
+    answer = ask_set("exp(2*x) = exp(x)")
+    texts = [text for point in answer.points for number in point for text in number[:2]]
+    assert texts and not any("inf" in text for text in texts)

@@ -654,8 +654,10 @@ def test_a_point_that_cannot_be_told_refutes_nothing():
     case = verify.Case(Equation(x - a), a)
     case.outcomes = {(1.0,): "other", (2.0,): "unknown"}
     assert case.refute().status == "unproven"
-    case.outcomes = {(1.0,): "other", (2.0,): "beyond"}
+    case.outcomes = {(1.0,): "other", (2.0,): "beyond"}  # not among the points of every question
     assert case.refute().status == "refuted"
+    case.outcomes[case.base[3]] = "beyond"
+    assert case.refute().status == "unproven"
 
 
 @pytest.mark.parametrize(
@@ -786,3 +788,32 @@ def test_proofs_are_bounded_by_the_size_of_their_numbers():
     z = a * b * (-39586742089026670802885 + 16161219782878991713198 * sqrt(6) + 3 * I / 2)
     verdict(x * (c**2 + 2) - (c**2 + 2) / cbrt(z), cbrt(1 / z))
     assert time.process_time() - start < 10
+
+
+@pytest.mark.parametrize(
+    "text, root, valid_when",
+    [
+        ("x = acos(cos(a))", 2 * pi - a, sp.And(sp.Ge(a, pi), sp.Le(a, 2 * pi))),
+        ("x = sqrt((a-1000)^2)+sqrt((a-1001)^2)", 1, sp.And(sp.Ge(a, 1000), sp.Le(a, 1001))),
+        ("x = sqrt((a-10^5)^2)+sqrt((b+10^5)^2)", a - b - 200000,
+         sp.And(sp.Ge(a, 10**5), sp.Le(b, -(10**5)))),
+        ("x = sqrt((a+b-3*10^6)^2)", a + b - 3 * 10**6, sp.Ge(a + b, 3 * 10**6)),
+    ],
+)  # fmt: skip
+def test_narrow_strips_and_far_corners_of_the_letters_are_looked_into(text, root, valid_when):
+    found = verify_root(abel.parse(text), root)
+    assert found.status == "proved" and found.valid_when == valid_when
+
+
+def test_a_candidate_beyond_all_bits_at_some_letters_is_not_refuted():
+    found = verdict(x * (sqrt(a**2) - a), exp(400 + 400 * sqrt(a**2) / a))  # for a > 0
+    assert found.status == "unproven"
+
+
+@pytest.mark.no_cover  # its time is measured
+def test_breakpoints_of_high_degree_are_not_multiplied_out():
+    start = time.process_time()
+    verify_root(abel.parse("sqrt(x) = -((a+1)^90+3)^20"), ((a + 1) ** 90 + 3) ** 40)
+    fractions = 1 / (a**100 + a + 1) ** 100 + 1 / (a**99 + 2) ** 100
+    verify_root(Equation(sqrt(x) + fractions), fractions**2)
+    assert time.process_time() - start < 5
