@@ -13,7 +13,7 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,7 @@ from sympy.core.relational import Relational
 from abel.attacks import Case, Probe, branch_case
 from abel.equation import X
 from abel.mutants import mutant_case
+from abel.parse import ParseError, parse, parse_expression
 from abel.plants import domain_case, family_case, threshold_case
 from abel.verify import Verdict, verify_root
 
@@ -321,3 +322,47 @@ def audit(
 def is_clean(found: dict[str, dict[str, Any]]) -> bool:
     """Whether no claim was false, and no case wrong itself."""
     return not any(tally["false"] or tally["disagreements"] for tally in found.values())
+
+
+# ---- Roots that were proved before ----
+
+
+def stored_roots(data: Any) -> Iterator[tuple[str, str]]:
+    """(equation, root) of whatever results of `evaluate.py --json` say is proved."""
+    if isinstance(data, list):
+        for entry in data:
+            yield from stored_roots(entry)
+    if not isinstance(data, dict):
+        return
+    equation = data.get("equation")
+    listed = data["roots"] if isinstance(data.get("roots"), list) else []
+    for root in [data] * bool(data.get("solved")) + listed:
+        if isinstance(equation, str) and isinstance(root, dict) and not root.get("integers"):
+            if isinstance(root.get("root"), str) and root.get("status", "proved") == "proved":
+                yield equation, root["root"]
+    for entry in data.values():
+        yield from stored_roots(entry)
+
+
+def prove_again(pairs: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """How many of the roots are proved, the others, and the mean time of a verdict."""
+    statuses: Counter[str] = Counter()
+    lost: list[dict[str, str]] = []
+    unread, seconds = 0, 0.0
+    for equation, root in pairs:
+        try:
+            question = parse(equation), parse_expression(root)
+        except ParseError:  # a root may be nested deeper than text is read
+            unread += 1
+            continue
+        start = time.process_time()
+        status = verify_root(*question).status
+        seconds += time.process_time() - start
+        statuses[status] += 1
+        if status != "proved":
+            lost.append({"equation": equation, "root": root, "status": status})
+    asked = statuses.total()
+    return {
+        "roots": asked, "statuses": dict(statuses), "lost": lost, "not_read": unread,
+        "mean_ms": round(1000 * seconds / max(1, asked), 3),
+    }  # fmt: skip

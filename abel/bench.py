@@ -4,12 +4,14 @@ python -m abel.bench env     # the environment against an uncached SymPy environ
 python -m abel.bench train   # a short training, by parts; TreeMLP against the padded listing
 python -m abel.bench soak    # a million random steps (--soak-steps): rate, slowest step, memory
 python -m abel.bench audit   # 20,000 cases (--cases) whose truth is known, against the verifier
+python -m abel.bench verdicts  # every root that runs/results has, proved again
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import json
 import math
 import random
 import resource
@@ -367,11 +369,27 @@ def bench_audit(args: argparse.Namespace) -> int:
     return 0 if is_clean(found) else 1
 
 
+def bench_verdicts(args: argparse.Namespace) -> int:
+    """Prove again what was proved before; 1 if one of these roots is refuted or undefined."""
+    from abel.audit import prove_again, stored_roots
+
+    files = sorted(Path(args.results).rglob("*.json"))
+    pairs = [pair for path in files for pair in stored_roots(json.loads(path.read_text()))]
+    found = prove_again(dict.fromkeys(pairs))
+    print(f"{found['roots']:,} stored roots, {found['statuses'].get('proved', 0):,} proved again,"
+          f" {found['mean_ms']:.2f} ms each; {found['not_read']} too large to read")  # fmt: skip
+    for entry in found["lost"]:
+        print(f"  {entry['status']}: {entry['root']} of {entry['equation']}")
+    if args.json:
+        write_json(Path(args.json), {**provenance(sys.argv[1:], []), **found})
+    return 1 if {"refuted", "undefined"} & found["statuses"].keys() else 0
+
+
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m abel.bench", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("what", choices=["env", "train", "soak", "audit"])
+    parser.add_argument("what", choices=["env", "train", "soak", "audit", "verdicts"])
     parser.add_argument("--dataset", default="open_small", help="equations to play on")
     parser.add_argument("--seeds", type=int, default=5, help="independent repetitions")
     parser.add_argument("--steps", type=int, default=4000, help="steps of ours a seed")
@@ -385,6 +403,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="of the audit's cases")
     parser.add_argument("--limit", type=float, default=10, help="seconds of CPU a verdict may take")
     parser.add_argument("--turns", type=int, default=4, help="times the two alternate a seed")
+    parser.add_argument("--results", default="runs/results", help="folder of stored roots")
     parser.add_argument("--json", help="file for the results")
     args = parser.parse_args(argv)
     if min(args.seeds, args.steps, args.plain_steps, args.turns, args.train_steps) < 1:
@@ -396,6 +415,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         commands = {
             "env": bench_env, "train": bench_train, "soak": bench_soak, "audit": bench_audit,
+            "verdicts": bench_verdicts,
         }  # fmt: skip
         return commands[args.what](args) or 0
     except (DatasetError, RunError) as error:

@@ -266,3 +266,21 @@ def test_no_claim_is_false(name):
 def test_no_claim_is_false_among_a_thousand(name):
     found = audit.audit(1000, seed=2, attacks=(name,))
     assert is_clean(found), found[name]["false_claims"][:3]
+
+
+# ---- Roots that were proved before ----
+
+
+def test_stored_roots_are_found_wherever_they_stand_and_proved_again():
+    data = {"equations": [
+        {"equation": "a*x + b = 0", "solved": True, "root": "-b/a"},
+        {"equation": "x^2 = a", "roots": [{"root": "sqrt(a)", "status": "proved"},
+                                          {"root": "2*a", "status": "unproven"},
+                                          {"root": "n", "status": "proved", "integers": ["n"]}]},
+        {"equation": "x = 1", "solved": False, "root": "2"},
+    ]}  # fmt: skip
+    pairs = [*audit.stored_roots([data])]
+    assert pairs == [("a*x + b = 0", "-b/a"), ("x^2 = a", "sqrt(a)")]
+    found = audit.prove_again([*pairs, ("x = 1", "2"), ("x = 1", "9**9**9")])
+    assert found["statuses"] == {"proved": 2, "refuted": 1} and found["not_read"] == 1
+    assert found["lost"] == [{"equation": "x = 1", "root": "2", "status": "refuted"}]
