@@ -10,7 +10,6 @@ import io
 import json
 import os
 import platform
-import re
 import shlex
 import socket
 import subprocess
@@ -45,6 +44,16 @@ def new_run(out: str, name: str) -> Path:
     raise RunError(f"cannot make '{Path(out) / stem}': it and 99 others exist")
 
 
+def without_out(argv: Sequence[str]) -> list[str]:
+    """The arguments but for --out: where a run was made is nobody's business."""
+    kept, skip = [], False
+    for arg in argv:
+        if not skip and arg != "--out" and not arg.startswith("--out="):
+            kept.append(arg)
+        skip = arg == "--out"
+    return kept
+
+
 def provenance(argv: Sequence[str], equations: Sequence[str]) -> dict[str, Any]:
     """What it takes to repeat a run: command, commit, versions, and a hash of the equations."""
     root = Path(__file__).parent.parent
@@ -60,9 +69,8 @@ def provenance(argv: Sequence[str], equations: Sequence[str]) -> dict[str, Any]:
 
     script = Path(sys.argv[0])
     called = f"-m abel.{script.stem}" if script.parent.name == "abel" else script.name
-    told = " ".join(["python", called, *argv])
     return {
-        "command": re.sub(r" --out[ =]\S+", "", told),  # where it was made is nobody's business
+        "command": f"python {called} {shlex.join(without_out(argv))}".rstrip(),
         "commit": git("rev-parse", "HEAD"),
         # Results that are being written do not change what is run.
         "dirty": bool(git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!runs")),

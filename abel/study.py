@@ -13,7 +13,7 @@ from sympy.printing.mathml import mathml
 
 from abel.actions import describe
 from abel.cov import Generator
-from abel.datasets import Problem
+from abel.datasets import DatasetError, Problem
 from abel.env import EnvConfig
 from abel.equation import Equation
 from abel.kinds import structural_type
@@ -64,6 +64,8 @@ class Study:
     limit: float  # seconds for SymPy
 
     def __post_init__(self) -> None:
+        if not self.problems:
+            raise DatasetError("there are no equations in this split")
         self.families = [problem.family for problem in self.problems]
         self.types = [structural_type(problem.equation) for problem in self.problems]
         self.known: dict[tuple[str, int], list[Outcome]] = {}

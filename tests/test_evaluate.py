@@ -313,3 +313,8 @@ def test_a_trace_of_the_test_set_replays(run_dir, capsys):
     flags = ["--run", run_dir, "--equation", text, "--decoder", "astar", "--budget", "300"]
     assert evaluate.run([*flags, "--format", "json"]) == 0
     assert Trace.from_json(capsys.readouterr().out).replay()
+
+
+def test_a_split_without_equations_is_refused(capsys):
+    assert evaluate.run(["--dataset", "abel_level1", "--split", "val"]) == 2
+    assert "no equations" in capsys.readouterr().err

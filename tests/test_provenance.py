@@ -23,6 +23,8 @@ def test_the_command_can_be_repeated(script, command, monkeypatch):
     assert provenance(["env", "--steps", "5"], [])["command"] == command
     assert provenance(["env", "--out", "/my/home", "--steps", "5"], [])["command"] == command
     assert provenance(["env", "--steps", "5", "--out=/my/home"], [])["command"] == command
+    spaced = provenance(["--equation", "x + 1 = 2", "--out", "my home"], [])["command"]
+    assert spaced.endswith("--equation 'x + 1 = 2'")
 
 
 def test_the_data_is_named_by_its_hash():
