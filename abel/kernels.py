@@ -19,7 +19,7 @@ from sympy.polys.rings import PolyElement, PolyRing, ring
 from abel.equation import ONE, remember
 
 MAX_WORK, MAX_POWER = 30_000, 200  # products of terms in one proof; exponents
-WORD = 512  # bits of two coefficients that count as one product more
+WORD = 256  # bits of two coefficients that count as one product more
 MAX_FACTOR_TERMS, MAX_FACTOR_SIZE = 16, 200  # terms, and product of (degree + 1), to be factored
 INVERSE, PARITY, NAME = "inverse", "parity", "name"  # kinds of kernels that are no functions
 
@@ -89,9 +89,11 @@ def irreducible_factors(f: PolyElement) -> tuple[tuple[PolyElement, int], ...]:
     return tuple((p if p.LC > 0 else -p, e) for p, e in factors)
 
 
-def size_of(f: PolyElement) -> int:
-    """Bits of the leading coefficient, as a measure of all: numbers grow in long proofs."""
-    return f.LC.numerator.bit_length() + f.LC.denominator.bit_length() if f else 0
+def words(*factors: PolyElement) -> int:
+    """What multiplying their coefficients costs, by the leading ones: numbers grow in proofs."""
+    leading = [f.LC for f in factors if f]
+    bits = sum(c.numerator.bit_length() + c.denominator.bit_length() for c in leading)
+    return 1 + bits // WORD
 
 
 class KernelRing:
@@ -125,7 +127,7 @@ class KernelRing:
         return self.ring.gens[place]
 
     def times(self, f: PolyElement, g: PolyElement) -> PolyElement:
-        self.spend(len(f) * len(g) * (1 + (size_of(f) + size_of(g)) // WORD))
+        self.spend(len(f) * len(g) * words(f, g))
         return self.reduced(f * g)
 
     def spend(self, num_products: int) -> None:
@@ -168,7 +170,7 @@ class KernelRing:
             if any(map(int.__lt__, shift, low)):
                 return None
             result[shift] = c
-            self.spend(len(g))
+            self.spend(len(g) * words(f, g))
             for monom, k in g.items():
                 place = tuple(map(int.__add__, monom, shift))
                 rest[place] = rest.get(place, 0) - c * k

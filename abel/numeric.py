@@ -15,6 +15,7 @@ import struct
 from zlib import crc32
 
 import mpmath
+from flint import nmod_poly
 from sympy import Add, E, Expr, I, Mul, Pow, Rational, Symbol, exp, pi
 
 from abel.equation import MINUS_ONE, Label, X, has_x, remember
@@ -289,24 +290,17 @@ def meet(numerator: tuple[int, ...], above: tuple[int, ...], below: tuple[int, .
 
     Remembered, since most steps leave lhs - rhs as it is, up to a constant factor.
     """
-    top, divisor = multiply([*numerator], [*above]), [*below]
-    if len(divisor) == 2:  # by far the most common: its zero -b/c in top, without a division
-        b, c = PRIME - divisor[0], divisor[1]
-        total, scale = 0, 1
-        for coefficient in reversed(top):
-            total = (total * b + coefficient * scale) % PRIME
-            scale = scale * c % PRIME
-        if total:
-            return APART
-    common = gcd(top, divisor)
-    if len(common) == 1:
+    top, divisor = (nmod_poly([*p], PRIME) for p in (numerator, below))
+    top *= nmod_poly([*above], PRIME)
+    common = top.gcd(divisor)
+    if common.degree() == 0:
         return APART
-    rest = divide(top, common)
-    while len(common) > 1:
-        shared = gcd(common, rest)
-        if len(shared) == 1:
+    rest = top // common
+    while common.degree() > 0:
+        shared = common.gcd(rest)
+        if shared.degree() == 0:
             return KILLS
-        common = divide(common, shared)
+        common //= shared
     return SHARES
 
 
@@ -445,33 +439,3 @@ def power(p: Polynomial, n: int) -> Polynomial:
     for _ in range(n):
         result = multiply(result, p)
     return result
-
-
-def divide(p: Polynomial, q: Polynomial) -> Polynomial:
-    """The quotient."""
-    inverse, rest = pow(q[-1], -1, PRIME), list(p)
-    quotient = [0] * max(len(p) - len(q) + 1, 0)
-    for shift in reversed(range(len(quotient))):
-        c = quotient[shift] = rest[shift + len(q) - 1] * inverse % PRIME
-        if c:
-            for i, b in enumerate(q):
-                rest[shift + i] = (rest[shift + i] - c * b) % PRIME
-    return quotient
-
-
-def remainder(p: Polynomial, q: Polynomial) -> Polynomial:
-    """A multiple of the remainder of p by q, without the modular inverse that `divide` needs."""
-    rest, lead, size = p, q[-1], len(q)
-    while len(rest) >= size:
-        c, shift = rest[-1], len(rest) - size
-        low = [lead * a % PRIME for a in rest[:shift]]
-        rest = low + [(lead * a - c * b) % PRIME for a, b in zip(rest[shift:-1], q)]
-        while rest and not rest[-1]:
-            rest.pop()
-    return rest
-
-
-def gcd(p: Polynomial, q: Polynomial) -> Polynomial:
-    while q:
-        p, q = q, remainder(p, q)
-    return p

@@ -143,17 +143,22 @@ class Case:
         self.branches = any(map(_has_branches, exprs))
         # Without letters all the evidence is at one point.
         self.most = PRECISIONS[-1] if not self.symbols else PRECISIONS[-2]
+        self.large = max(map(integer_bits, exprs[:3])) > LARGE_BITS
         self.base = points_for(self.symbols)
         self.outcomes: dict[Row, str] = {}
 
     def point(self, row: Row) -> Point:
         return Point(dict(zip(self.symbols, row)), self.most)
 
-    def look(self, rows: list[Row], precisions: tuple[int, ...]) -> None:
-        """At every fifth point with all bits, which tells a near miss; at the others with few."""
+    def look(self, rows: list[Row]) -> None:
+        """With few bits; at every fifth point with more, which tells a near miss. Large numbers in
+        the question may hide one: then with all bits everywhere.
+        """
         for i, row in enumerate(rows):
-            bits = precisions if i % STRIDE == 0 else precisions[:1]
-            self.outcomes[row] = _outcome(self.equation, self.candidate, self.point(row), bits)
+            self.look_again(row, PRECISIONS if self.large else PRECISIONS[: 1 + (i % STRIDE == 0)])
+
+    def look_again(self, row: Row, precisions: tuple[int, ...]) -> None:
+        self.outcomes[row] = _outcome(self.equation, self.candidate, self.point(row), precisions)
 
     def rows(self, *outcomes: str) -> list[Row]:
         return [row for row, outcome in self.outcomes.items() if outcome in outcomes]
@@ -283,19 +288,20 @@ class Case:
         """On branches as they are at sample points, the far ones included if there are any."""
         if self.branches and len(self.roots) < len(self.base):
             sides = (self.equation.lhs, self.equation.rhs)
-            self.look(far_points(self.symbols, in_letters(sides, self.candidate)), PRECISIONS[:2])
+            self.look(far_points(self.symbols, in_letters(sides, self.candidate)))
         if not self.roots and self.symbols:  # a point may need more bits to be one
-            self.look(self.rows("unknown")[:MAX_UNSURE], PRECISIONS[-2:])
+            for row in self.rows("unknown")[:MAX_UNSURE]:
+                self.look_again(row, PRECISIONS[-2:])
         roots = self.roots or ([] if self.others else self.rows("unknown"))
         return self.cells(roots) if roots else []
 
     def refute(self) -> Verdict:
         """What the numbers say, where there is no proof."""
         if roots := self.roots:  # perhaps a near miss
-            self.look(roots[:1], PRECISIONS[2:])
+            self.look_again(roots[0], PRECISIONS[2:])
             if self.outcomes[roots[0]] == "other":
                 for row in roots[1:]:
-                    self.look([row], PRECISIONS[2:])
+                    self.look_again(row, PRECISIONS[2:])
         if self.roots:
             found = f"{len(self.roots)} of {len(self.roots) + len(self.others)} sample points"
             return Verdict("unproven", None, f"a root at {found}, but no proof was found")
@@ -390,12 +396,10 @@ def verify_root(equation: Equation, candidate: Expr | int | str) -> Verdict:
         found = f"equation and candidate have more than {MAX_NAMED_NODES} nodes"
         return Verdict("unproven", None, found)
 
-    rows = case.base
-    large = max(map(integer_bits, (equation.lhs, equation.rhs, candidate))) > LARGE_BITS
-    case.look(rows[:1], PRECISIONS if large else PRECISIONS[:2])
+    case.look(case.base[:1])
     if case.rows("other") and not case.branches and not case.integers:
         return Verdict("refuted", None, "the residual is not 0, but for special letters")
-    case.look(rows[1:], PRECISIONS[:2])
+    case.look(case.base[1:])
     try:
         cells = case.prove_everywhere() or case.prove_somewhere()
     except NotDefined:
