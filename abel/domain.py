@@ -97,6 +97,8 @@ def zeros(tower: KernelRing, f: PolyElement, integers: list[Symbol]) -> dict[Sym
     """Integers at which f may be 0; Unsure if not even that can be told."""
     needed = dependencies(tower, f)
     inside = [n for n in integers if tower.index[n, None] in needed]
+    if not out_of_range(tower, f, needed).contains(0):
+        return {}
     for point, bits in product(range(NUM_POINTS), BITS):
         if not inside and not any(is_letter(tower.kernels[i].kind) for i in needed) and point:
             break  # a number has only one point
@@ -116,6 +118,28 @@ def zeros(tower: KernelRing, f: PolyElement, integers: list[Symbol]) -> dict[Sym
             for row in zip(*values):
                 found |= integer_roots(row)
     return {inside[0]: found} if found else {}
+
+
+def out_of_range(tower: KernelRing, f: PolyElement, needed: list[int]) -> acb:
+    """A ball with the values of f for all letters at once, by the ranges of principal values: of
+    pi - asin(u) the real part is at least pi/2.
+    """
+    row: dict[int, acb] = {}
+    with precision(BITS[0]):
+        quarter = arb(0, (arb.pi() / 2).upper())
+        for i in needed:
+            kind, arg, _ = tower.kernels[i]
+            if kind in (sp.asin, sp.atan):
+                row[i] = acb(quarter, ANY)
+            elif kind is sp.log:
+                row[i] = acb(ANY, 2 * quarter)
+            elif arg is None:
+                row[i] = acb(arb.pi()) if kind is pi else acb(ANY)
+            elif kind is NAME:
+                row[i] = polynomial(arg, row)
+            else:
+                row[i] = acb(0, 1) if kind is I else acb(ANY, ANY)
+        return polynomial(f, row)
 
 
 def dependencies(tower: KernelRing, f: PolyElement) -> list[int]:

@@ -35,7 +35,7 @@ def exceptions(divisor):
         a, a + b, a**2 + 1, sqrt(a) - b, sqrt(a) + sqrt(b) - sqrt(c), a ** sp.Rational(1, 3) - 5,
         exp(a), exp(a) - 1, sin(a) * cos(b), tan(a) - 1, log(a), log(a) - b, asin(a), atan(a) - 2,
         asin(a) - I * b, sp.LambertW(a), sqrt(a + sqrt(b)) - a, sqrt(2) + sqrt(3) - 3, pi - 3,
-        sqrt((a - b) ** 2 + 1) - a,
+        sqrt((a - b) ** 2 + 1) - a, pi - asin(sp.acos(a)), 4 * I + log(asin(a)),
     ],
 )  # fmt: skip
 def test_what_is_zero_for_special_letters_only_passes(divisor):

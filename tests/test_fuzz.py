@@ -133,12 +133,18 @@ def compute(tree, at: dict):
         value = at.get(tree, KNOWN.get(tree))
         value = PRECISE.mpf(tree) if value is None else PRECISE.convert(value)
         return value, abs(value)
+    if tree[:2] == ("^", "e") and "x" in leaves(tree[2]):  # then it is Euler's number
+        tree = ("^", "E", tree[2])
     values, largest = zip(*[compute(arg, at) for arg in tree[1:]])
     value = COMPUTE[tree[0]](*values)
     if tree[0] in ("+", "-") and abs(value) <= NOISE * max(map(abs, values)):
         value = PRECISE.mpf(0)
     value = snap(value)
     return value, max(abs(value), *largest)
+
+
+def leaves(tree) -> list[str]:
+    return [tree] if isinstance(tree, str) else [leaf for arg in tree[1:] for leaf in leaves(arg)]
 
 
 def as_tree(expr: sympy.Expr):
