@@ -13,6 +13,7 @@ may be integers are named as exceptions.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from functools import lru_cache
@@ -73,7 +74,8 @@ def cores(tower: KernelRing, f: PolyElement, done: set[PolyElement]) -> Iterator
     low = lowest(f)
     core = shifted(f, low)
     if len(core) > 1:
-        yield core
+        product = exponential_of_logarithms(tower, core)
+        yield from [core] if product is None else cores(tower, product - 1, done)
     for i, e in enumerate(low):
         if not e:
             continue
@@ -87,6 +89,20 @@ def cores(tower: KernelRing, f: PolyElement, done: set[PolyElement]) -> Iterator
                 yield from cores(tower, arg - 1, done)
         else:
             yield tower.ring.gens[i]
+
+
+def exponential_of_logarithms(tower: KernelRing, f: PolyElement) -> PolyElement | None:
+    """u**2/v for 2*log(u) - log(v): where that is not 1, the sum is not 0; None for other sums."""
+    scale = math.lcm(*[int(c.denominator) for c in f.values()])
+    result = tower.one
+    for monom, c in f.items():
+        places = [i for i, e in enumerate(monom) if e]
+        if sum(monom) != 1 or len(places) != 1 or tower.kernels[places[0]].kind is not sp.log:
+            return None
+        arg = tower.kernels[places[0]].arg
+        assert arg is not None
+        result = tower.times(result, tower.power(arg, int(c * scale)))
+    return result
 
 
 def is_letter(kind: Any) -> bool:
