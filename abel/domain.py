@@ -113,7 +113,7 @@ def zeros(tower: KernelRing, f: PolyElement, integers: list[Symbol]) -> dict[Sym
     """Integers at which f may be 0; Unsure if not even that can be told."""
     needed = dependencies(tower, f)
     inside = [n for n in integers if tower.index[n, None] in needed]
-    if not out_of_range(tower, f, needed).contains(0):
+    if not range_of(tower, f, needed).contains(0):
         return {}
     for point, bits in product(range(NUM_POINTS), BITS):
         if not inside and not any(is_letter(tower.kernels[i].kind) for i in needed) and point:
@@ -136,7 +136,7 @@ def zeros(tower: KernelRing, f: PolyElement, integers: list[Symbol]) -> dict[Sym
     return {inside[0]: found} if found else {}
 
 
-def out_of_range(tower: KernelRing, f: PolyElement, needed: list[int]) -> acb:
+def range_of(tower: KernelRing, f: PolyElement, needed: list[int]) -> acb:
     """A ball with the values of f for all letters at once, by the ranges of principal values: of
     pi - asin(u) the real part is at least pi/2.
     """
