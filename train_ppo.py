@@ -5,9 +5,9 @@
     python train_ppo.py --resume runs/<run>                          # go on, bit for bit
 
 Where the paper's parts are: "TreeMLP" -> TreeMLP; "Illegal actions" -> masked_log_probs (what is
-legal: abel/actions.py); "Success-replay buffer" -> abel/replay.py; "Curriculum" and UCB-LP ->
-abel/curriculum.py; reward -> abel/env.py; value-guided beam -> abel/search.py; MLP, GCN, GraphSAGE
-and curiosity -> abel/baselines.py.
+legal: abel/operations); "Success-replay buffer" -> abel/learner/replay.py; "Curriculum" and UCB-LP
+-> abel/learner/curriculum.py; reward -> abel/env.py; value-guided beam -> abel/search/decode.py;
+MLP, GCN, GraphSAGE and curiosity -> abel/paper/baselines.py.
 """
 
 from __future__ import annotations
@@ -31,16 +31,14 @@ import tyro
 from torch import Tensor, nn
 from torch.utils.tensorboard import SummaryWriter
 
-from abel.actions import CHANGES, OPERATIONS
-from abel.baselines import CURIOSITY, CuriosityName, GraphConvolution, GraphSAGE, PreorderMLP
-from abel.batch import Batch, pack
 from abel.charts import bar_image
-from abel.curriculum import Curriculum, CurriculumName, draw
 from abel.datasets import DatasetError, Problem, load_dataset
 from abel.encode import ROLES, TOKENS
 from abel.env import EnvConfig, SyncVectorEnv
-from abel.progress import Progress, training_line
-from abel.records import (
+from abel.learner.batch import Batch, pack
+from abel.learner.curriculum import Curriculum, CurriculumName, draw
+from abel.learner.progress import Progress, training_line
+from abel.learner.records import (
     RunError,
     check_fields,
     hold,
@@ -52,7 +50,7 @@ from abel.records import (
     save_checkpoint,
     write_json,
 )  # fmt: skip
-from abel.replay import (
+from abel.learner.replay import (
     ReplayName,
     Step,
     SuccessReplay,
@@ -60,7 +58,9 @@ from abel.replay import (
     retrace,
     search_unsolved,
 )  # fmt: skip
-from abel.search import Policy, beam, greedy
+from abel.operations import CHANGES, OPERATIONS
+from abel.paper.baselines import CURIOSITY, CuriosityName, GraphConvolution, GraphSAGE, PreorderMLP
+from abel.search.decode import Policy, beam, greedy
 from abel.transitions import Observation, TransitionCache
 
 FORMAT = "abel-agent-1"  # of checkpoints
@@ -444,7 +444,7 @@ def evaluate(agent: Agent, observations: Sequence[Observation]) -> Outputs:
 
 
 def as_policy(agent: Agent) -> Policy:
-    """The agent as `abel.search` wants it."""
+    """The agent as `abel.search.decode` wants it."""
 
     @torch.no_grad()
     def policy(observations: Sequence[Observation]) -> tuple[list[np.ndarray], np.ndarray]:

@@ -27,12 +27,12 @@ from pathlib import Path
 import sympy
 from sympy import S, Symbol, default_sort_key, preorder_traversal
 
-from abel.actions import MAX_NODES
 from abel.datasets import DatasetError, load_dataset
 from abel.env import Env, EnvConfig, SyncVectorEnv
 from abel.equation import Equation
-from abel.learning import read_scalars
-from abel.records import RunError, provenance, write_json
+from abel.learner.records import RunError, provenance, write_json
+from abel.operations import MAX_NODES
+from abel.report.learning import read_scalars
 from abel.transitions import Observation
 
 MAX_STEPS = 12
@@ -358,7 +358,7 @@ def bench_train(args: argparse.Namespace) -> None:
 
 def bench_audit(args: argparse.Namespace) -> int:
     """Attack the solving criterion; 1 if a claim is false, or a case itself is wrong."""
-    from abel.audit import audit, is_clean
+    from abel.audit.judge import audit, is_clean
 
     origin = provenance(sys.argv[1:], [])
     found = audit(args.cases, args.seed, limit=args.limit, say=lambda text: print(text, flush=True))
@@ -371,7 +371,7 @@ def bench_audit(args: argparse.Namespace) -> int:
 
 def bench_verdicts(args: argparse.Namespace) -> int:
     """Prove again what was proved before; 1 if one of these roots is refuted or undefined."""
-    from abel.audit import prove_again, stored_roots
+    from abel.audit.judge import prove_again, stored_roots
 
     files = sorted(Path(args.results).rglob("*.json"))
     pairs = [pair for path in files for pair in stored_roots(json.loads(path.read_text()))]

@@ -43,9 +43,9 @@ from typing import Any, Literal, NamedTuple
 
 import tyro
 
-from abel.learning import read_scalars
-from abel.progress import Progress
-from abel.records import RunError, hold, provenance, write_atomically, write_json
+from abel.learner.progress import Progress
+from abel.learner.records import RunError, hold, provenance, write_atomically, write_json
+from abel.report.learning import read_scalars
 from abel.stats import bootstrap_iqm, escape_rate, iqm, wilson
 
 PROJECT = Path(__file__).resolve().parent.parent

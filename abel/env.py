@@ -12,12 +12,12 @@ from typing import Any, Literal, NamedTuple, NoReturn, get_args, get_origin, get
 import numpy as np
 from sympy import Expr
 
-from abel.actions import OPERATIONS, Action, Operation
-from abel.cov import Generator, Transform, propose, unwind
 from abel.encode import Constants
 from abel.equation import Equation
+from abel.operations import OPERATIONS, Action, Operation
 from abel.parse import parse, parse_expression
 from abel.trace import Trace
+from abel.transforms import Generator, Transform, propose, unwind
 from abel.transitions import Form, Observation, Place, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
@@ -119,7 +119,7 @@ class EnvConfig:
         """Who finds changes of variables."""
         if self.cov != "learned":
             return propose
-        from abel.picov import load_generator  # torch comes with it, so only on demand
+        from abel.picov.network import load_generator  # torch comes with it, so only on demand
 
         return load_generator()
 

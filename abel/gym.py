@@ -21,10 +21,10 @@ except ModuleNotFoundError as error:
     ) from error
 from gymnasium.spaces import Box, Dict, Discrete
 
-from abel.actions import OPERATIONS
 from abel.datasets import load_dataset
 from abel.encode import NUM_ROLES, TOKENS, Array
 from abel.env import Env, EnvConfig
+from abel.operations import OPERATIONS
 from abel.transitions import TransitionCache
 
 ID = "abel/Equation-v0"

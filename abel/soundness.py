@@ -16,14 +16,22 @@ from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
-from abel.cov import Relabel, Substitute, Transform, change_variables, propose, relabel, unwind
 from abel.datasets import FAMILIES, load_dataset
+from abel.datasets.textbook import solve
 from abel.env import Env, EnvConfig
 from abel.equation import ZERO, Equation, Label, X, has_x
-from abel.records import provenance, write_json
+from abel.learner.records import provenance, write_json
+from abel.report.tables import layout
 from abel.rewrite import collect, expand, product, replace
-from abel.tables import layout
-from abel.textbook import solve
+from abel.transforms import (
+    Relabel,
+    Substitute,
+    Transform,
+    change_variables,
+    propose,
+    relabel,
+    unwind,
+)
 from abel.verify import verify_root
 
 SETS = ("open_small", "open_large")

@@ -14,14 +14,14 @@ from typing import Any
 
 from sympy import Expr, Symbol, latex, sstr
 
-from abel.actions import OPERATIONS, Action, describe, legal_actions
-from abel.conditions import valid_when_text
-from abel.cov import Transform, open_goals, propose, unwind
 from abel.equation import Equation, X, has_x
+from abel.operations import OPERATIONS, Action, describe, legal_actions
 from abel.parse import ParseError, parse, parse_expression
 from abel.rewrite import replace
+from abel.transforms import Transform, open_goals, propose, unwind
 from abel.transitions import Form, Place, TransitionCache, land, start_of
 from abel.verify import Verdict, verify_root
+from abel.verify.conditions import valid_when_text
 
 FORMAT = "abel-trace-1"
 MAX_BYTES = 4 << 20  # of a file; one without an end (/dev/zero) is not read to it

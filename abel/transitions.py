@@ -12,7 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from sympy import Expr
 
-from abel.actions import (
+from abel.encode import Array, Constants, encode
+from abel.equation import ZERO, Equation, complexity, num_nodes
+from abel.numeric import is_solvable, scale_of
+from abel.operations import (
     CHANGES,
     GOALS,
     Action,
@@ -22,7 +25,9 @@ from abel.actions import (
     settle,
     solved_form,
 )
-from abel.cov import (
+from abel.operations.substitute import change
+from abel.rewrite import TooLarge
+from abel.transforms import (
     Generator,
     Goal,
     Transform,
@@ -31,11 +36,6 @@ from abel.cov import (
     reach_goal,
     relabel,
 )
-from abel.encode import Array, Constants, encode
-from abel.equation import ZERO, Equation, complexity, num_nodes
-from abel.numeric import is_solvable, scale_of
-from abel.rewrite import TooLarge
-from abel.substitute import change
 from abel.verify import Verdict, verify_root
 
 MAX_VERDICTS = 1 << 16

@@ -6,7 +6,8 @@ import pytest
 from sympy import Integer, asin, exp, log, sin, sqrt, symbols
 
 from abel import Env, EnvConfig, parse
-from abel.actions import (
+from abel.env import OP_INDEX
+from abel.operations import (
     CHANGES,
     GOALS,
     OPERATIONS,
@@ -18,7 +19,6 @@ from abel.actions import (
     legal_actions,
     terms_of,
 )  # fmt: skip
-from abel.env import OP_INDEX
 from abel.parse import parse_expression
 
 x, a, b, c, d, e = symbols("x a b c d e")

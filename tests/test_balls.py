@@ -6,8 +6,15 @@ import sympy as sp
 from flint import acb, arb
 from sympy import I, Rational, acos, asin, atan, cbrt, log, sqrt
 
-from abel.balls import PRECISIONS, Point, Undefined, evaluate, precision
-from abel.samples import breakpoints, choosing, far_points, in_letters, points_for, sample_points
+from abel.verify.balls import PRECISIONS, Point, Undefined, evaluate, precision
+from abel.verify.samples import (
+    breakpoints,
+    choosing,
+    far_points,
+    in_letters,
+    points_for,
+    sample_points,
+)
 from tests.test_verify import random_expressions
 
 a, b = sp.symbols("a b")

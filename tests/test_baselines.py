@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from abel import Env, EnvConfig
-from abel.baselines import ICM, NGU, RND, GraphConvolution, GraphSAGE, PreorderMLP, collate
 from abel.encode import TOKENS, VOCAB
+from abel.paper.baselines import ICM, NGU, RND, GraphConvolution, GraphSAGE, PreorderMLP, collate
 from train_ppo import Agent, NetConfig, evaluate
 
 ENV = Env(["a*x + b", "a*x^2 + b*x + c", "sin(x) = a"], EnvConfig(constants="letters"))

@@ -9,7 +9,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from abel import cohort
 from abel.datasets import load_dataset
-from abel.study import DECODERS
+from abel.report.study import DECODERS
 from evaluate import REPORTS
 from train_ppo import parse_args
 

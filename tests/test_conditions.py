@@ -22,8 +22,8 @@ from sympy import (
     sqrt,
 )
 
-from abel.balls import Point, enclosure
-from abel.conditions import condition_text, valid_when_text
+from abel.verify.balls import Point, enclosure
+from abel.verify.conditions import condition_text, valid_when_text
 
 A, B, N = Symbol("a"), Symbol("b"), Symbol("n", integer=True)
 

@@ -6,8 +6,8 @@ import pytest
 from sympy import Integer, Symbol, exp, log, sin, symbols
 
 from abel import Env, EnvConfig, Trace, parse, verify_root
-from abel.cov import can_relabel, change_variables, propose, relabel, unwind
-from abel.textbook import solve
+from abel.datasets.textbook import solve
+from abel.transforms import can_relabel, change_variables, propose, relabel, unwind
 
 x, a, b, c, d, f, k = symbols("x a b c d f k")
 ZERO = Integer(0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abel.curriculum import (
+from abel.learner.curriculum import (
     Curriculum,
     draw,
     frontier_weights,

@@ -7,13 +7,12 @@ import pytest
 import sympy as sp
 from sympy import I, Mod, Ne, asin, atan, cos, exp, log, pi, sin, sqrt, tan
 
-from abel import domain
-from abel.balls import Point
 from abel.equation import Equation, X
 from abel.parse import parse
-from abel.proof import Tower
-from abel.samples import points_for
-from abel.verify import verify_root
+from abel.verify import domain, verify_root
+from abel.verify.balls import Point
+from abel.verify.proof import Tower
+from abel.verify.samples import points_for
 
 a, b, c = sp.symbols("a b c")
 n, m = sp.symbols("n m", integer=True)

@@ -8,10 +8,10 @@ import pytest
 from sympy import Symbol, lambdify, symbols
 
 from abel import Env, EnvConfig, Equation, SyncVectorEnv, load_dataset, parse
-from abel.actions import Action
+from abel.datasets.textbook import proposals
 from abel.equation import X
+from abel.operations import Action
 from abel.parse import parse_expression
-from abel.textbook import proposals
 from abel.transitions import Form
 
 x, a, b = symbols("x a b")

@@ -12,9 +12,9 @@ import torch
 import evaluate
 import train_ppo
 from abel import Trace, load_dataset
-from abel.oracle import SetAnswer
-from abel.study import DECODERS
-from abel.tables import TABLES, layout
+from abel.report.study import DECODERS
+from abel.report.tables import TABLES, layout
+from abel.search.oracle import SetAnswer
 from abel.trace import main as check_trace
 
 FILE = "one\ta*x + b = 0\none\tb + a*x = 0\ntwo\tsqrt(x) + 1 = 0\n"
@@ -62,7 +62,7 @@ def no_sympy(monkeypatch):
         def __exit__(self, *exception):
             pass
 
-    monkeypatch.setattr("abel.complete.Oracle", Silent)
+    monkeypatch.setattr("abel.roots.complete.Oracle", Silent)
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_an_equation_that_fails_fails_alone(run_dir, linear, batch, capsys, monk
             raise MemoryError
         return decode(policy, problems, *rest, **flags)
 
-    monkeypatch.setattr("abel.study.greedy", short_of_memory)
+    monkeypatch.setattr("abel.report.study.greedy", short_of_memory)
     assert evaluate.run(["--run", run_dir, "--equations", batch]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "a*x + b = 0   x = -b/a   (proved)" and len(lines) == 3

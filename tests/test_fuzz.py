@@ -15,10 +15,12 @@ import sympy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from abel import Env, EnvConfig, Trace, textbook, wild
+from abel import Env, EnvConfig, Trace
+from abel.datasets import textbook
 from abel.equation import Equation, num_nodes
 from abel.parse import FUNCTIONS, MAX_NODES, ParseError, parse, parse_expression
 from abel.verify import verify_root
+from abel.wild import families as wild
 
 CPU_LIMIT = 10  # seconds for one case, which takes milliseconds: a hang, not a busy machine
 

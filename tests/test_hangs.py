@@ -15,14 +15,14 @@ from odd_texts import odd_text
 from sympy import Integer, Rational, Symbol, exp, log, nan
 
 from abel import Env, EnvConfig
-from abel.actions import Sides
-from abel.cov import HOLE, Goal, Substitute, reach_goal, unwind
 from abel.equation import X
-from abel.kinds import structural_type
 from abel.numeric import RootGuard
+from abel.operations import Sides
+from abel.operations.substitute import as_monomial
 from abel.parse import ParseError, parse, parse_expression
+from abel.report.kinds import structural_type
 from abel.rewrite import TooLarge, call, coefficients, expanded_size, power, product
-from abel.substitute import as_monomial
+from abel.transforms import HOLE, Goal, Substitute, reach_goal, unwind
 
 x, a, b = X, Symbol("a"), Symbol("b")
 SLACK = 5  # a busy machine's factor

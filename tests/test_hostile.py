@@ -10,9 +10,11 @@ import torch
 
 import evaluate
 import train_ppo
-from abel import cohort, datasets, picov
+from abel import cohort
+from abel.datasets import load as datasets
 from abel.datasets import load_dataset
-from abel.records import hold
+from abel.learner.records import hold
+from abel.picov import network as picov
 
 REFERENCE = Path(train_ppo.__file__).parent / "runs" / "reference" / "best.pt"
 

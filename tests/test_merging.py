@@ -26,10 +26,10 @@ from sympy import (
 )
 
 from abel import parse
-from abel.balls import enclosure
 from abel.equation import X
-from abel.families import Root, exceptions_of, implies, is_within, line_of, ratio_of
-from abel.merging import NO_PROOF, Samples, gives, is_analytic, is_only_root, merged
+from abel.roots.families import Root, exceptions_of, implies, is_within, line_of, ratio_of
+from abel.roots.merging import NO_PROOF, Samples, gives, is_analytic, is_only_root, merged
+from abel.verify.balls import enclosure
 from tests.test_roots import DETECTOR, GENERAL, solve
 
 A, B = Symbol("a"), Symbol("b")

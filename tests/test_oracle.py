@@ -7,7 +7,7 @@ from threading import Timer
 import pytest
 
 from abel import parse, verify_root
-from abel.oracle import Answer, Oracle, ask, ask_set, compared_points
+from abel.search.oracle import Answer, Oracle, ask, ask_set, compared_points
 
 HARD = "cos(x)*sin(3*x)*exp(x) + x^2 = a"
 

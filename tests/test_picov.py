@@ -10,9 +10,10 @@ import torch
 from sympy import Integer, Symbol, exp, log, sin, symbols
 
 from abel import Env, EnvConfig, parse
-from abel.cov import propose, relabel
-from abel.covreward import Proposer
-from abel.grammar import (
+from abel.datasets.textbook import solve
+from abel.numeric import is_zero
+from abel.parse import parse_expression
+from abel.picov.grammar import (
     COLUMN,
     MAX_LENGTH,
     NUM,
@@ -23,9 +24,7 @@ from abel.grammar import (
     look,
     teach,
 )  # fmt: skip
-from abel.numeric import is_zero
-from abel.parse import parse_expression
-from abel.picov import (
+from abel.picov.network import (
     LearnedGenerator,
     PiCov,
     cloning_loss,
@@ -35,7 +34,8 @@ from abel.picov import (
     same,
     write_programs,
 )  # fmt: skip
-from abel.textbook import solve
+from abel.picov.reward import Proposer
+from abel.transforms import propose, relabel
 
 x, a, b, c, k = symbols("x a b c k")
 ZERO = Integer(0)

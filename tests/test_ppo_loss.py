@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from abel.replay import imitation_weights
+from abel.learner.replay import imitation_weights
 from train_ppo import gae, ppo_loss, replay_loss, value_loss
 
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from abel import records
-from abel.records import provenance
+from abel.learner import records
+from abel.learner.records import provenance
 
 
 @pytest.mark.parametrize(
@@ -34,15 +34,15 @@ def test_the_data_is_named_by_its_hash():
 
 
 def test_only_changed_code_is_dirty(tmp_path, monkeypatch):
-    for name in ("abel/records.py", "runs/results/table.json"):
+    for name in ("abel/learner/records.py", "runs/results/table.json"):
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text("1")
     name = ["-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["add", "."], [*name, "commit", "-qm", "all"]):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
-    monkeypatch.setattr(records, "__file__", str(tmp_path / "abel/records.py"))
+    monkeypatch.setattr(records, "__file__", str(tmp_path / "abel/learner/records.py"))
     assert provenance([], [])["dirty"] is False
     (tmp_path / "runs/results/table.json").write_text("2")
     assert provenance([], [])["dirty"] is False
-    (tmp_path / "abel/records.py").write_text("2")
+    (tmp_path / "abel/learner/records.py").write_text("2")
     assert provenance([], [])["dirty"] is True

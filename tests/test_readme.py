@@ -14,7 +14,7 @@ import evaluate
 import train_ppo
 from abel import load_dataset
 from abel.cohort import markdown, read_cohort
-from abel.wild import rates, rates_table
+from abel.wild.families import rates, rates_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / folder / "README.md" for folder in (".", "runs", "datasets")]
@@ -110,7 +110,7 @@ def test_ceilings_are_those_of_the_results_file(name):
 
 def test_symbols_to_edit_exist():
     table = README.split("<!-- symbols -->")[1].split("<!-- end -->")[0]
-    named = re.findall(r"`((?:abel\.\w+|train_ppo|evaluate)(?::[\w.]+)?)`", table)
+    named = re.findall(r"`((?:abel[.\w]+|train_ppo|evaluate)(?::[\w.]+)?)`", table)
     assert len(named) > 25
     for name in named:
         pkgutil.resolve_name(name)  # fails if there is no such thing

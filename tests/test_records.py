@@ -16,8 +16,15 @@ import pytest
 import torch
 
 import train_ppo
-from abel import records
-from abel.records import RunError, hold, load_checkpoint, new_run, save_checkpoint, write_json
+from abel.learner import records
+from abel.learner.records import (
+    RunError,
+    hold,
+    load_checkpoint,
+    new_run,
+    save_checkpoint,
+    write_json,
+)
 from tests.test_train import SMALL, run_in, same, train
 
 PROJECT = Path(train_ppo.__file__).parent
@@ -70,7 +77,7 @@ def test_a_limit_of_the_system_is_one_clear_line(tmp_path):
     program = """if True:
         import resource, sys, torch
         from pathlib import Path
-        from abel.records import RunError, save_checkpoint
+        from abel.learner.records import RunError, save_checkpoint
         path = Path(sys.argv[1])
         save_checkpoint(path, {"format": "test", "step": 1})
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
@@ -90,7 +97,7 @@ def test_a_limit_of_the_system_is_one_clear_line(tmp_path):
 STALL = """if True:
     import sys, time
     from pathlib import Path
-    from abel import records
+    from abel.learner import records
     def stall(_):
         print("stalled", flush=True)
         time.sleep(600)

@@ -6,8 +6,8 @@ import torch
 from sympy import Symbol
 
 from abel import Env, EnvConfig
-from abel.replay import SuccessReplay, search_unsolved
-from abel.search import Solution
+from abel.learner.replay import SuccessReplay, search_unsolved
+from abel.search.decode import Solution
 from abel.verify import Verdict
 from train_ppo import Agent, NetConfig, evaluate, sample
 
@@ -101,7 +101,7 @@ def test_a_search_keeps_only_what_an_episode_can_play(end_on_revisit, kept, monk
         path.append((other.observation, other.find(*name), None, None))
         other.step(path[-1][1])
     found = [Solution(other.equation, True, other.root, other.verdict, tuple(path), 7)]
-    monkeypatch.setattr("abel.replay.look_ahead", lambda *args, **kwargs: found)
+    monkeypatch.setattr("abel.learner.replay.look_ahead", lambda *args, **kwargs: found)
     replay = SuccessReplay("shortest", 100)
     rng = np.random.default_rng(0)
     settings = dict(count=4, width=1, gamma=0.9, rollout=3, rng=rng)

@@ -24,22 +24,23 @@ from sympy import (
     zeta,
 )
 
-from abel import EnvConfig, parse, textbook, verify_root, wild
-from abel.actions import OPERATIONS
-from abel.branches import KEEPING, every_value, factors, forks, may_lose
-from abel.complete import Check, SolutionSet, check_roots, show, summary
-from abel.cov import Substitute, unwind
-from abel.datasets import Problem
+from abel import EnvConfig, parse, verify_root
+from abel.datasets import Problem, textbook
 from abel.env import look
 from abel.equation import Equation, X
-from abel.families import Root
-from abel.merging import distinct_roots, merged
-from abel.oracle import REACH, SetAnswer, ask_set, compared_points, window
-from abel.roots import SMALL, Roots, all_roots, judge
-from abel.search import Solution
-from abel.tables import completeness, layout
+from abel.operations import OPERATIONS
+from abel.operations.branches import KEEPING, every_value, factors, forks, may_lose
+from abel.report.tables import completeness, layout
+from abel.roots.complete import Check, SolutionSet, check_roots, show, summary
+from abel.roots.families import Root
+from abel.roots.follow import SMALL, Roots, all_roots, judge
+from abel.roots.merging import distinct_roots, merged
+from abel.search.decode import Solution
+from abel.search.oracle import REACH, SetAnswer, ask_set, compared_points, window
+from abel.transforms import Substitute, unwind
 from abel.transitions import advance, start_of
 from abel.verify import Verdict, is_identity
+from abel.wild import families as wild
 
 A, B = Symbol("a"), Symbol("b")
 N, M = Symbol("n", integer=True), Symbol("m", integer=True)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from abel import Env, EnvConfig, Trace, parse
-from abel import search as search_module
-from abel.search import Node, beam, best, greedy, look_ahead, search
-from abel.textbook import proposals
+from abel.datasets.textbook import proposals
+from abel.search import decode as search_module
+from abel.search.decode import Node, beam, best, greedy, look_ahead, search
 from abel.transitions import Place
 
 TEXTS = ["a*x + b", "c*(a*x + b) + d", "a*x^2 + b*x + c", "sqrt(x) + 1", "e + (a*x + b)/(c*x + d)"]
@@ -195,14 +195,14 @@ def test_looking_ahead_finds_a_beginning_that_the_policy_lacks():
 def test_looking_ahead_goes_on_from_what_is_valued_and_small(monkeypatch):
     """Of places valued alike, the smaller one comes first: its reward has been earned already."""
     equations, config, cache = setup(["a*x + b"], max_steps=3, terms="blocks")
-    monkeypatch.setattr("abel.search.MOST_PROMISING", 1)
+    monkeypatch.setattr("abel.search.decode.MOST_PROMISING", 1)
     followed = []
 
     def watching(*args, starts=None, **kwargs):
         followed.extend(str(place.form) for place in starts or ())
         return beam(*args, starts=starts, **kwargs)
 
-    monkeypatch.setattr("abel.search.beam", watching)
+    monkeypatch.setattr("abel.search.decode.beam", watching)
     rng = np.random.default_rng(0)
     look_ahead(familiar({}, {}), equations, config, cache, rng, width=1)
     look_ahead(familiar({}, {"div a": 1.0}), equations, config, cache, rng, width=1)

@@ -6,8 +6,8 @@ import pytest
 from sympy import log, symbols
 
 from abel import parse, soundness, verify_root
-from abel.cov import Relabel, unwind
 from abel.equation import Label
+from abel.transforms import Relabel, unwind
 
 a, b, c, d, f = symbols("a b c d f")
 

@@ -5,13 +5,22 @@ import pytest
 from sympy import Integer, Symbol, exp, sstr
 
 from abel import Env, EnvConfig, Trace, parse, verify_root
-from abel.cov import Goal, Relabel, Substitute, open_goals, reach_goal, unwind
 from abel.env import look
 from abel.equation import ZERO, Label, X, split_factor, split_summand
+from abel.operations.substitute import (
+    change,
+    gather,
+    lambert,
+    lets,
+    resolvent,
+    shift_roots,
+    tan_half,
+    vieta,
+)
 from abel.parse import parse_expression
 from abel.rewrite import replace
-from abel.search import greedy
-from abel.substitute import change, gather, lambert, lets, resolvent, shift_roots, tan_half, vieta
+from abel.search.decode import greedy
+from abel.transforms import Goal, Relabel, Substitute, open_goals, reach_goal, unwind
 from abel.transitions import Place, land
 
 GENERAL = EnvConfig(substitutions="general", max_steps=30)

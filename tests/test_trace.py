@@ -7,11 +7,12 @@ import sys
 
 import pytest
 
-from abel import Env, EnvConfig, Trace, parse, wild
-from abel.actions import legal_actions
-from abel.textbook import solve
+from abel import Env, EnvConfig, Trace, parse
+from abel.datasets.textbook import solve
+from abel.operations import legal_actions
 from abel.trace import MAX_BYTES, main, phi_of, rules, take, term_of
 from abel.transitions import start_of
+from abel.wild import families as wild
 
 
 def solved_trace(text: str, relabel: bool = False) -> Trace:

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import train_ppo
-from abel.learning import read_scalars, training
+from abel.report.learning import read_scalars, training
 from train_ppo import PRESETS, Args, load_agent, parse_args
 
 SCRIPT = str(Path(train_ppo.__file__))

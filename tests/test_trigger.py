@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from abel import EnvConfig
-from abel.cov import propose
 from abel.datasets import Problem
-from abel.search import greedy
-from abel.textbook import proposals
-from abel.trigger import REGIMES, classifier, decomposition, steer_for, tally, trigger
+from abel.datasets.textbook import proposals
+from abel.report.trigger import REGIMES, classifier, decomposition, steer_for, tally, trigger
+from abel.search.decode import greedy
+from abel.transforms import propose
 
 PROBLEMS = [
     Problem("2*b*exp(x) + 2*d - 6*f*exp(-x) = 0", "exponential"),

@@ -5,8 +5,8 @@ import pytest
 import sympy as sp
 from sympy import I, Rational, cbrt, log, pi, sqrt
 
-from abel.balls import Point
-from abel.values import is_real, value_at
+from abel.roots.values import is_real, value_at
+from abel.verify.balls import Point
 
 a, b = sp.symbols("a b")
 CARDANO = cbrt(2 + 11 * I) + cbrt(2 - 11 * I)  # is 4

@@ -6,9 +6,17 @@ import re
 import numpy as np
 import pytest
 
-from abel import Env, EnvConfig, load_dataset, textbook
-from abel.datasets import Problem, anonymous
-from abel.variants import VARIANTS, compound, generalisation, renamed, rescaled, rewrite_letters
+from abel import Env, EnvConfig, load_dataset
+from abel.datasets import textbook
+from abel.datasets.load import Problem, anonymous
+from abel.report.variants import (
+    VARIANTS,
+    compound,
+    generalisation,
+    renamed,
+    rescaled,
+    rewrite_letters,
+)
 
 CUBIC = Problem("a*x**3 + 3*b*x**2 + b**2*x/(3*a) + exp(x)*E = 0", "cubic")
 

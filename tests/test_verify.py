@@ -13,13 +13,13 @@ import sympy as sp
 from sympy import E, I, Integer, Rational, acos, asin, atan, cbrt, cos, exp, log, pi, sin, sqrt, tan
 
 import abel
-from abel import kernels, proof, verify
-from abel.balls import Point
 from abel.equation import Equation, X
-from abel.named import NamedTower
 from abel.parse import parse_expression
-from abel.samples import sample_points
-from abel.verify import Verdict, is_identity, verify_root
+from abel.verify import Verdict, is_identity, kernels, proof, verify_root
+from abel.verify import verdict as verify
+from abel.verify.balls import Point
+from abel.verify.named import NamedTower
+from abel.verify.samples import sample_points
 
 a, b, c, d, e, f, k = sp.symbols("a b c d e f k")
 x = X
@@ -360,7 +360,7 @@ def test_oversized_input_comes_back_unproven_soon():
 def test_the_hash_seed_changes_nothing():
     program = (
         "from sympy import *; from abel.equation import Equation, X as x\n"
-        "from abel.verify import verify_root\n"
+        "from abel.verify.verdict import verify_root\n"
         "a, b, c, d = symbols('a b c d')\n"
         "for left, root in ((sqrt(a)*sqrt(x) - b, b**2/a), (sin(sqrt(x)) + a*b, asin(a*b)**2),\n"
         "                   (asin(d*x + c) - a*b, (sin(a*b) - c)/d), (x**a - b, b**(1/a))):\n"
@@ -568,7 +568,7 @@ def test_an_error_inside_sympy_is_no_proof_and_no_crash(monkeypatch):
     def broken(self, expr):
         raise AttributeError("'LazyExceptionMessage' object has no attribute 'startswith'")
 
-    monkeypatch.setattr("abel.proof.Tower.convert", broken)
+    monkeypatch.setattr("abel.verify.proof.Tower.convert", broken)
     verdict = verify_root(abel.parse("7*a*x + b = 0"), abel.parse("x = -b/(7*a)").rhs)
     assert verdict.status == "unproven"
 

@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from abel import wild
-from abel.datasets import WILD, DatasetError, Problem, load_dataset
+from abel.datasets.load import WILD, DatasetError, Problem, load_dataset
 from abel.env import Env, EnvConfig
 from abel.trace import Trace
+from abel.wild import families as wild
 
 SPLITS = ("train", "heldout", "zeroshot", "nested")
 SIMPLEST = {  # family: an equation with the simplest coefficients

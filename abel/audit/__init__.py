@@ -1,0 +1,1 @@
+"""A standing attack on the solving criterion: cases whose truth is known."""

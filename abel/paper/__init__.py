@@ -1,0 +1,1 @@
+"""What is the paper's alone: what our agent is compared with."""

@@ -1,0 +1,7 @@
+"""`python -m abel.picov`."""
+
+import sys
+
+from abel.picov.network import run
+
+sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""What a trained agent does, as studies, tables, figures and pages."""

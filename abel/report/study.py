@@ -1,0 +1,217 @@
+"""A policy and the equations it is tried on: every decoder's outcomes, counted and timed."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import sstr
+from sympy.printing.mathml import mathml
+
+from abel.datasets import DatasetError, Problem
+from abel.env import EnvConfig
+from abel.equation import Equation
+from abel.learner.progress import Progress
+from abel.operations import describe
+from abel.report.kinds import structural_type
+from abel.report.trigger import tally
+from abel.search.decode import Policy, Solution, beam, greedy, search
+from abel.search.oracle import Oracle
+from abel.transforms import Generator
+from abel.transitions import Place, TransitionCache
+
+CHUNK = 64  # equations decoded together
+ASTAR_WEIGHT = 1.0  # steps that a node or an edge counts for in A*'s guess
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a decoder made of one equation."""
+
+    solved: bool
+    root: str | None
+    valid_when: str | None
+    seconds: float
+    transitions: int = 0
+    reason: str = ""  # of a failure without steps
+    solution: Solution | None = None  # none from SymPy, which gives no steps
+
+    @classmethod
+    def of(cls, solution: Solution, seconds: float) -> Outcome:
+        condition = solution.verdict.valid_when if solution.solved and solution.verdict else None
+        return cls(
+            solution.solved, sstr(solution.root) if solution.solved else None,
+            None if condition is None else sstr(condition), seconds, solution.transitions,
+            solution=solution,
+        )  # fmt: skip
+
+
+@dataclass
+class Study:
+    """Each decoder runs once, from a cold cache, however many ask for it."""
+
+    policy: Policy
+    problems: Sequence[Problem]
+    config: EnvConfig
+    generator: Generator
+    width: int
+    value_coef: float
+    complexity_coef: float
+    budget: int  # states that a search without a policy expands for an equation
+    limit: float  # seconds for SymPy
+
+    def __post_init__(self) -> None:
+        if not self.problems:
+            raise DatasetError("there are no equations in this split")
+        self.families = [problem.family for problem in self.problems]
+        self.types = [structural_type(problem.equation) for problem in self.problems]
+        self.known: dict[tuple[str, int], list[Outcome]] = {}
+
+    def new_cache(self) -> TransitionCache:
+        return self.config.new_cache(self.generator)
+
+    def beam_flags(self, width: int | None = None) -> dict[str, Any]:
+        return {
+            "width": width or self.width, "value_coef": self.value_coef,
+            "complexity_coef": self.complexity_coef,
+        }  # fmt: skip
+
+    def decode_from(
+        self, name: str, equation: Equation, place: Place, cache: TransitionCache
+    ) -> Solution:
+        """Go on from a place on the way from an equation, greedily or with a beam."""
+        common = (self.policy, [equation], self.config, cache)
+        if name == "beam":
+            return beam(*common, **self.beam_flags(), starts=[place])[0]
+        return greedy(*common, starts=[place])[0]
+
+    def decode(self, name: str, width: int | None = None) -> list[Outcome]:
+        """The outcome of every equation."""
+        key = (name, width or self.width)
+        if key not in self.known:
+            outcomes: list[Outcome] = []
+            progress = Progress(sys.stderr)
+
+            def show(note: str = "") -> None:
+                done, count = len(outcomes), len(self.problems)
+                bar = "#" * (20 * done // count) + "." * (20 - 20 * done // count)
+                solved = sum(outcome.solved for outcome in outcomes)
+                progress.show(f"{name} [{bar}] {done} of {count}, {solved} solved{note}")
+
+            DECODERS[name](self, outcomes, key[1], show)
+            progress.show("")
+            self.known[key] = outcomes
+        return self.known[key]
+
+    def summary(self, name: str, width: int | None = None) -> dict[str, Any]:
+        """Counts and means over the equations."""
+        outcomes = self.decode(name, width)
+        count = len(outcomes)
+        seconds = sum(outcome.seconds for outcome in outcomes)
+        solved = [outcome.solved for outcome in outcomes]
+        counts = tally(self.families, solved)
+        return {
+            "solved": counts["overall"][0],
+            "always": sum(o.solved and o.valid_when is None for o in outcomes),
+            "accuracy": counts["overall"][0] / count,
+            "by_family": counts["by_family"],
+            "by_type": tally(self.types, solved)["by_family"],
+            "transitions_per_equation": sum(o.transitions for o in outcomes) / count,
+            "ms_per_equation": 1000 * seconds / count,
+            "seconds": seconds,
+        }
+
+
+# ---- Decoders: they fill the list of outcomes, and show how far they are ----
+
+
+def with_policy(study: Study, outcomes: list[Outcome], width: int, show: Callable) -> None:
+    cache = study.new_cache()
+    for start in range(0, len(study.problems), CHUNK):
+        part = study.problems[start : start + CHUNK]
+        begun = time.perf_counter()
+        found = decoded(study, part, width, cache)
+        seconds = (time.perf_counter() - begun) / len(part)
+        outcomes += [
+            failed(each, seconds) if isinstance(each, Exception) else Outcome.of(each, seconds)
+            for each in found
+        ]
+        show()
+
+
+def decoded(
+    study: Study, part: Sequence[Problem], width: int, cache: TransitionCache
+) -> list[Solution | Exception]:
+    """The solution of each equation; one that fails, for want of memory say, fails alone."""
+    try:
+        if width:
+            return [*beam(study.policy, part, study.config, cache, **study.beam_flags(width))]
+        return [*greedy(study.policy, part, study.config, cache)]
+    except Exception as error:
+        if len(part) == 1:
+            return [error]
+    return [each for one in part for each in decoded(study, [one], width, study.new_cache())]
+
+
+def failed(error: Exception, seconds: float) -> Outcome:
+    return Outcome(False, None, None, seconds, reason=f"{type(error).__name__} on the way")
+
+
+def without_policy(study: Study, outcomes: list[Outcome], weight: float, show: Callable) -> None:
+    def tick(expansions: int) -> None:
+        if expansions % 50 == 0:
+            show(f", {expansions} states expanded")
+
+    cache = study.new_cache()
+    for problem in study.problems:
+        begun = time.perf_counter()
+        found = search(problem, study.config, cache, budget=study.budget, weight=weight, tick=tick)
+        outcomes.append(Outcome.of(found, time.perf_counter() - begun))
+        show()
+
+
+def by_sympy(study: Study, outcomes: list[Outcome], show: Callable) -> None:
+    with Oracle(study.limit) as oracle:
+        for problem in study.problems:
+            root, condition, reason, seconds = oracle(problem.text)
+            outcomes.append(Outcome(root is not None, root, condition, seconds, reason=reason))
+            show()
+
+
+DECODERS: dict[str, Callable[[Study, list[Outcome], int, Callable], None]] = {
+    "greedy": lambda study, outcomes, width, show: with_policy(study, outcomes, 0, show),
+    "beam": with_policy,
+    "bfs": lambda study, outcomes, width, show: without_policy(study, outcomes, 0.0, show),
+    "astar": lambda study, outcomes, _, show: without_policy(study, outcomes, ASTAR_WEIGHT, show),
+    "oracle": lambda study, outcomes, width, show: by_sympy(study, outcomes, show),
+}
+
+
+# ---- Solutions to show ----
+
+
+def show_trace(problem: Problem, solution: Solution) -> dict[str, Any]:
+    """A solved equation as text and as MathML, step by step."""
+    trace = solution.trace()
+    steps = [
+        {
+            "operation": describe(observation.actions[action]),
+            "equation": str(form),
+            "mathml": as_mathml(form.lhs, form.rhs),
+            "transform": None if transform is None else str(transform),
+        }
+        for observation, action, form, transform in solution.path
+    ]
+    return {
+        "family": problem.family, "equation": problem.text, "text": trace.to_text(),
+        "mathml": as_mathml(problem.equation.lhs, problem.equation.rhs), "steps": steps,
+        "root": trace.root, "valid_when": trace.valid_when,
+    }  # fmt: skip
+
+
+def as_mathml(lhs: Any, rhs: Any) -> str:
+    left, right = (mathml(side, printer="presentation") for side in (lhs, rhs))
+    return f"<math><mrow>{left}<mo>=</mo>{right}</mrow></math>"

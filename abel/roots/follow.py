@@ -1,0 +1,302 @@
+"""All roots of an equation: what a solution's steps left out is followed as well, and proved.
+
+A solution is one way through the branches of its steps. Every other branch goes on with the same
+later steps, or with the policy's where those do not fit; an integer n stands for branches without
+end. What a way ends in is a candidate: proved in the original equation, dropped if refuted, listed
+apart if neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as replaced
+from itertools import product
+from typing import Any, NamedTuple
+
+import sympy as sp
+from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
+
+from abel.env import EnvConfig, look
+from abel.equation import ZERO, Equation
+from abel.operations import Action, describe, settle
+from abel.operations.branches import FINITE, factors, forks, may_lose, principal
+from abel.rewrite import replace
+from abel.roots.families import NAMES, Root, exception, implies
+from abel.roots.merging import merged
+from abel.search.decode import Solution
+from abel.search.oracle import NEAR, REACH
+from abel.transforms import open_goals, unwind
+from abel.transitions import Place, TransitionCache, advance, land, start_of
+from abel.verify import Verdict
+
+MAX_WAYS, MAX_ASKED = 64, 12  # branches followed, and calls of the policy, for an equation
+SMALL = range(-NEAR, NEAR + 1)  # integers that are tried where there is no proof for all of them
+
+# From an equation and a place on the way from it to a solution that starts there.
+Decode = Callable[[Equation, Place], Solution]
+
+
+@dataclass(frozen=True)
+class Roots:
+    """What was found for an equation."""
+
+    equation: Equation
+    found: tuple[Root, ...]  # proved, no two the same
+    unproven: tuple[Root, ...]
+    refuted: int  # candidates that are no roots
+    every_branch: bool  # whether every branch was followed to its end
+
+    def to_text(self) -> str:
+        lines = [self.count(), *(root.to_text() for root in self.found)]
+        lines += ["not proved, not counted:"] * bool(self.unproven)
+        return "\n".join([*lines, *(root.to_text() for root in self.unproven)])
+
+    def to_latex(self) -> str:
+        lines = [rf"& x = {latex(root.value)} \\" for root in self.found]
+        return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
+
+    def count(self) -> str:
+        families = sum(bool(root.integers) for root in self.found)
+        single = len(self.found) - families
+        parts = [f"{single} root{'s' * (single != 1)}"] if single or not families else []
+        if families:
+            parts.append(f"{families} {'family' if families == 1 else 'families'} of roots")
+        return " and ".join(parts)
+
+    def to_data(self) -> dict[str, Any]:
+        return {
+            "roots": [root.to_data() for root in self.found],
+            "unproven": [root.to_data() for root in self.unproven],
+            "refuted": self.refuted, "every_branch_followed": self.every_branch,
+        }  # fmt: skip
+
+
+def all_roots(
+    solution: Solution, decode: Decode, config: EnvConfig, cache: TransitionCache
+) -> Roots:
+    """Every root that branches of the solution's steps lead to; also where they led to none."""
+    equation = solution.equation
+    explorer = Explorer(equation, decode, config, cache)
+    explorer.run(solution)
+    ends: dict[Expr, tuple[str, ...]] = {solution.root: ()} if solution.solved else {}
+    for value, how in explorer.ends:
+        ends.setdefault(value, how)
+    judged = [judge(equation, value, how, cache) for value, how in ends.items()]
+    roots = merged(equation, [root for roots in judged for root in roots])
+    found, unproven = (tuple(r for r in roots if r.proved is proved) for proved in (True, False))
+    refuted = sum(not roots for roots in judged)
+    return Roots(equation, found, unproven, refuted, explorer.every_branch)
+
+
+def actions_of(solution: Solution) -> tuple[Action, ...]:
+    return tuple(observation.actions[index] for observation, index, *_ in solution.path)
+
+
+# ---- Ways: from a place to x = r ----
+
+
+class Way(NamedTuple):
+    """A place from which to go on, and the steps to try first."""
+
+    place: Place
+    plan: tuple[Action, ...] = ()
+    trusted: bool = True  # whether the plan led to a root, so that it may on other branches
+    how: tuple[str, ...] = ()
+    num_integers: int = 0
+
+
+class Explorer:
+    """Follows every branch of every step, each until x = r."""
+
+    def __init__(
+        self, equation: Equation, decode: Decode, config: EnvConfig, cache: TransitionCache
+    ) -> None:
+        self.equation, self.decode, self.config, self.cache = equation, decode, config, cache
+        taken = {symbol.name for symbol in equation.coefficients}
+        self.names = [name for name in NAMES if name not in taken]
+        self.pending: list[Way] = []
+        self.met: set[Place] = set()
+        self.ends: list[tuple[Expr, tuple[str, ...]]] = []
+        self.asked = 0
+        self.every_branch = True
+
+    def run(self, solution: Solution) -> None:
+        start = start_of(self.equation, self.cache)
+        self.pending = [Way(start, actions_of(solution), solution.solved)]
+        for _ in range(MAX_WAYS):
+            if not self.pending:
+                return
+            if not self.follow(self.pending.pop(0)):
+                self.every_branch = False
+        self.every_branch = False
+
+    def follow(self, way: Way) -> bool:
+        """Go on until x = r, or until the way parts in others; whether one of these happened."""
+        place, plan, trusted, how, num_integers = way
+        asked, own = False, set()
+        spare = False  # whether the ways of factors hold all roots, so that this one may end
+        while not place.form.solved_form:
+            if place in self.met:  # its future is known, unless this way goes in a circle
+                return place not in own
+            self.met.add(place)
+            own.add(place)
+            parts = self.split(place, how, num_integers)
+            spare = spare or bool(parts) and self.met.isdisjoint(part.place for part in parts)
+            self.pending += parts
+            legal = look(place, self.config, self.cache).actions
+            index = locate(plan, legal)
+            if index is None and not asked:
+                (plan, trusted), asked = self.ask(place), True
+                index = locate(plan, legal)
+            if index is None:
+                return spare
+            action, plan = legal[index], plan[1:]
+            rest = plan if trusted else ()
+            ways = self.fork(Way(place, rest, True, how, num_integers), action, index)
+            if ways:
+                self.pending += ways
+                return True
+            place, _ = advance(place, action, index, self.cache)
+        self.ends.append((unwind(place.stack, place.form.rhs), how))
+        return True
+
+    def ask(self, place: Place) -> tuple[tuple[Action, ...], bool]:
+        """The policy's steps from here, and whether they lead to a root."""
+        self.asked += 1
+        if self.asked > MAX_ASKED:
+            return (), False
+        solution = self.decode(self.equation, place)
+        return actions_of(solution), solution.solved
+
+    def split(self, place: Place, how: tuple[str, ...], num_integers: int) -> list[Way]:
+        """If the equation is a product = 0, a way for each factor."""
+        ways = []
+        for factor in factors(place.form.lhs, place.form.rhs):
+            part = land(place._replace(form=self.cache.form(factor, ZERO)), self.cache)
+            note = f"{place.form}: {sstr(factor)} = 0"
+            ways.append(Way(part, how=(*how, note), num_integers=num_integers))
+        return ways
+
+    def fork(self, way: Way, action: Action, index: int) -> list[Way]:
+        """The branches of a step, the principal one among them; none if there is only one."""
+        place, plan, trusted, how, num_integers = way
+        form = place.form
+        after, transform = form.successors[index] or self.cache.successor(form, index)
+        if after is form:
+            return []
+        if may_lose(action.op, transform):
+            self.every_branch = False
+        fresh = Symbol(self.names[num_integers], integer=True)
+        step, ways = describe(action._replace(op=principal(action.op, form.lhs))), []
+        for branch in forks(action.op, form.lhs, form.rhs, after.rhs, transform, fresh):
+            there = place._replace(form=self.cache.form(*settle(after.lhs, branch.rhs)))
+            if branch.transform is not None:
+                stack = (*place.stack, branch.transform)
+                there = there._replace(
+                    stack=stack, goals=open_goals(stack), num_changes=place.num_changes + 1
+                )
+            used = num_integers + (action.op not in FINITE)
+            note = (f"{form}: {step}, {branch.note}",) if branch.note else ()
+            ways.append(Way(land(there, self.cache), plan, trusted, (*how, *note), used))
+        return ways
+
+
+def locate(plan: Sequence[Action], legal: Sequence[Action]) -> int | None:
+    """Where the plan's next action is among the legal ones; a letter for constants may stand for
+    others on this branch, so its name will do.
+    """
+    if not plan:
+        return None
+    if plan[0] in legal:
+        return legal.index(plan[0])
+    names = [str(action) for action in legal]
+    return names.index(str(plan[0])) if str(plan[0]) in names else None
+
+
+# ---- Verdicts, for families as well ----
+
+
+def judge(
+    equation: Equation, value: Expr, how: tuple[str, ...], cache: TransitionCache
+) -> list[Root]:
+    """The candidate if it is a root or may be one; what is left of a family that is none.
+
+    The integers that a proof leaves out are tried by themselves: one that is a root under the same
+    condition is no exception, one under another condition is a root of its own.
+    """
+    verdict = cache.verdict(equation, value)
+    root = Root(value, verdict.status, verdict.valid_when, how)
+    if not root.integers:
+        return [root] if verdict.status in ("proved", "unproven") else []
+    if not verdict:
+        return one_by_one(equation, root, cache)
+    rest: list[Root] = []
+    for n, k in left_out(root):
+        remaining = without(root.valid_when, n, k)
+        there = None if remaining is None else or_none(remaining.subs(n, k))
+        if there == sp.false:  # a class of integers that is left out has it
+            root = replaced(root, valid_when=remaining)
+            continue
+        member = replace(value, {n: Integer(k)})
+        found = judge(equation, member, (*how, f"{n} = {k}"), cache)
+        same = [r for r in found if r.value == member and r.status == "proved"]
+        if any(implies(there, r.valid_when) for r in same):
+            root = replaced(root, valid_when=remaining)
+            found = [r for r in found if r.valid_when != there or r not in same]
+        else:
+            condition = Ne(n, k) if remaining is None else And(remaining, Ne(n, k))
+            root = replaced(root, valid_when=condition)
+        rest += found
+    return [root, *rest]
+
+
+def left_out(root: Root) -> list[tuple[Symbol, int]]:
+    """The single integers that a family's condition leaves out."""
+    found: dict[tuple[Symbol, int], None] = {}
+    for part in [] if root.valid_when is None else sorted(root.valid_when.atoms(Ne), key=sstr):
+        exceptional = exception(part)
+        if exceptional is not None and exceptional[1] is None:
+            found[exceptional[0], exceptional[2]] = None
+    return list(found)
+
+
+def without(condition: Any, n: Symbol, k: int) -> Any:
+    """A condition that no longer leaves out n = k."""
+    if condition is None:
+        return None
+    parts = {part: sp.true for part in condition.atoms(Ne) if exception(part) == (n, None, k)}
+    return or_none(condition.xreplace(parts))
+
+
+def or_none(condition: Any) -> Any:
+    """A condition, or None for one that always holds, as verdicts have it."""
+    return None if condition == sp.true else condition
+
+
+def one_by_one(equation: Equation, root: Root, cache: TransitionCache) -> list[Root]:
+    """What is left of a family without a proof for all integers: those from -2 to 2 that are
+    proved, and it says so; if there is one only, it is a single root.
+    """
+    hopeless = [] if root.status in ("refuted", "undefined") else [root]
+    if len(root.integers) not in REACH:
+        return hopeless
+    verdicts: dict[tuple[int, ...], Verdict] = {}
+    for index in product(SMALL, repeat=len(root.integers)):
+        verdicts[index] = cache.verdict(equation, root.at(index))
+    proved = {index: verdict for index, verdict in verdicts.items() if verdict}
+    conditions = {verdict.valid_when for verdict in proved.values()}
+    if len(conditions) > 1:
+        proved = {index: verdict for index, verdict in proved.items() if not verdict.valid_when}
+    if not proved:
+        return hopeless
+    condition = next(iter(proved.values())).valid_when
+    if len({root.at(index) for index in proved}) == 1 and not hopeless:
+        index = next(iter(proved))
+        which = tuple(f"{n} = {k}" for n, k in zip(root.integers, index))
+        return [Root(root.at(index), "proved", condition, (*root.how, *which))]
+    names = ", ".join(symbol.name for symbol in root.integers)
+    listed = ", ".join(str(index if len(index) > 1 else index[0]) for index in proved)
+    which_ones = f"{SMALL[0]}..{SMALL[-1]}" if len(proved) == len(verdicts) else listed
+    status = f"proved for {names} = {which_ones}"
+    return [Root(root.value, status, condition, root.how, tuple(proved))]

@@ -1,0 +1,1 @@
+"""Finding solutions: with a policy (greedy, beam, look-ahead), without one, or by SymPy."""

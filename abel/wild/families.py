@@ -1,0 +1,454 @@
+"""open_wild: open equations of many families, for agents that choose their own substitutions.
+
+A family is trained on, or held out (zero-shot), or nested: held out as well, and made of parts that
+each occur in training. Which is which is fixed here, before any training. Every equation has a
+route that a script (`solve`) plays in the environment, to a proved root.
+
+python -m abel.datasets --name open_wild           # writes the set; its extras alike
+python -m abel.wild --mark astar --split nested    # which equations a search alone solves
+python -m abel.wild --rates RESULTS.json ...       # what an agent solves of those that it does not
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from sympy import Add, Expr, Integer, Mul, Pow
+
+from abel.datasets import textbook
+from abel.datasets.generate import (
+    as_problem,
+    canonical_key,
+    family_expression,
+    is_heldout,
+    level_draft,
+    render,
+    solver_cache,
+)
+from abel.datasets.load import FAMILIES, FOLDER, WILD, DatasetError, Problem, load_dataset
+from abel.datasets.templates import LETTERS, signed_number
+from abel.env import Env, EnvConfig
+from abel.equation import ZERO, X, has_x, num_nodes, split_factor, split_summand
+from abel.learner.records import provenance, write_json
+from abel.numeric import is_zero
+from abel.operations import Action
+from abel.operations.substitute import exact_coefficients, lets
+from abel.parse import ParseError, parse
+from abel.rewrite import difference, has_exponential, negate, power
+from abel.search.decode import search
+from abel.search.oracle import Oracle
+
+# A to F are coefficients, L to N, R and S numbers, K a factor of x, G and H x or a linear form, P
+# and Q numbers without a common factor.
+TRAINED = {
+    **dict.fromkeys(FAMILIES, ""),  # the paper's, as `abel.datasets.generate` draws them
+    "quad_exp": "A*exp(2*(G)) + B*exp(G) + C",
+    "quad_log": "A*log(G)^2 + B*log(G) + C",
+    "quad_sin": "A*sin(G)^2 + B*sin(G) + C",
+    "quad_sqrt": "A*(H) + B*sqrt(H) + C",
+    "quad_reciprocal": "A/(H)^2 + B/(H) + C",
+    "quad_square": "A*x^4 + B*x^2 + C",
+    "quad_moebius": "A*(x + D)^2/(x + F)^2 + B*(x + D)/(x + F) + C",
+    "cubic_depressed": "A*x^3 + B*x + C",
+    "cubic_generic": "A*x^3 + B*x^2 + C*x + D",
+    "sin_cos": "A*sin(x) + B*cos(x) + C",
+    "sin2_cos": "A*sin(G)^2 + B*cos(G) + C",
+    "x_exp": "A*x*exp(K*x) + C",
+    "linear_exp": "A*x + B*exp(K*x) + C",
+    "two_bases": "A*(P^2)^x + B*(P*Q)^x + C*(Q^2)^x",
+    "two_bases_numeric": "L*(P^2)^x + M*(P*Q)^x + N*(Q^2)^x",
+    "palindromic": "A*x^4 + B*x^3 + C*x^2 + B*x + A",
+    "radical": "sqrt(A*x + B) - C*x - D",
+    # Parts of the ones above that occur in no other: the levels have no x in a denominator and no
+    # power of a number.
+    "reciprocal": "A/(H) + C",
+    "power": "A*P^(G) + C",
+    "quad_rational": "A*x + B/x + C",
+    "quad_reciprocal_sum": "A*x^2 + A/x^2 + B*x + B/x + C",
+}
+ZERO_SHOT = {
+    "quad_cos": "A*cos(G)^2 + B*cos(G) + C",
+    "quad_cube": "A*x^6 + B*x^3 + C",
+    "quad_linear": "A*(K*x + F)^2 + B*(K*x + F) + C",
+    "quad_power": "A*(P^2)^x + B*P^x + C",
+    "cos2_sin": "A*cos(G)^2 + B*sin(G) + C",
+    "double_angle_cos": "A*cos(2*x) + B*cos(x) + C",
+    "double_angle_sin": "A*cos(2*x) + B*sin(x) + C",
+    "sin_cos_scaled": "A*sin(K*x) + B*cos(K*x) + C",
+    "antipalindromic": "A*x^4 + B*x^3 + C*x^2 - B*x + A",
+    "two_radicals": "sqrt(x + A) + sqrt(x + B) - C",
+    "x_log": "A*x*log(x) + C",
+    "logistic": "A*exp(G)/(B*exp(G) + D) - C",
+}
+NESTED = {
+    "cubic_log": "A*log(x)^3 + B*log(x)^2 + C*log(x) + D",
+    "cubic_exp": "A*exp(3*x) + B*exp(2*x) + C*exp(x) + D",
+    "cubic_sin": "A*sin(x)^3 + B*sin(x)^2 + C*sin(x) + D",
+    "cubic_x_exp": "A*x^3*exp(3*x) + B*x^2*exp(2*x) + C*x*exp(x) + D",
+    "quad_x_exp": "A*x^2*exp(2*x) + B*x*exp(x) + C",
+    "quad_log_quadratic": "A*log(x^2 + D*x)^2 + B*log(x^2 + D*x) + C",
+    "quad_exp_quadratic": "A*exp(2*x^2 + 2*D*x) + B*exp(x^2 + D*x) + C",
+    "quad_sqrt_quadratic": "A*(x^2 + D*x) + B*sqrt(x^2 + D*x) + C",
+    "quad_log_log": "A*log(log(x))^2 + B*log(log(x)) + C",
+    "sin_cos_log": "A*sin(log(x)) + B*cos(log(x)) + C",
+}
+# For agents that see nine of the twelve as well: all but every fourth.
+MORE = {name: text for i, (name, text) in enumerate(ZERO_SHOT.items()) if i % 4}
+# The trained ones as people write them, with numbers, and 1 often among them: x + exp(x) = 3 has no
+# product, so that an agent that has only seen letters does not know it again. Equal numbers cannot
+# be gathered (SymPy multiplies 2*(x + 1/x) out), which two families need.
+UNGATHERED = ("palindromic", "quad_reciprocal_sum")
+PLAIN = {
+    "quadratic": "A*x^2 + B*x + C",
+    "exponential": "A*exp(K*x) + B*exp(-K*x) + C",
+    **{
+        name: text
+        for name, text in TRAINED.items()
+        if text and name not in ("two_bases", *UNGATHERED)
+    },
+}
+# For agents that have `resolvent`, too, which these need; the last part is never trained on.
+QUARTIC = {
+    "quartic_depressed": "A*x^4 + B*x^2 + C*x + D",
+    "quartic_generic": "A*x^4 + B*x^3 + C*x^2 + D*x + F",
+    "quartic_numeric": "L*x^4 + M*x^3 + N*x^2 + R*x + S",
+}
+QUARTIC_NESTED = {
+    "quartic_exp": "A*exp(4*x) + B*exp(3*x) + C*exp(2*x) + D*exp(x) + F",
+    "quartic_sin": "A*sin(x)^4 + B*sin(x)^3 + C*sin(x)^2 + D*sin(x) + F",
+    "quartic_reciprocal": "A/x^4 + B/x^3 + C/x^2 + D/x + F",
+    "quartic_square": "A*x^8 + B*x^6 + C*x^4 + D*x^2 + F",
+}
+PARTS = {
+    "trained": TRAINED, "more": MORE, "plain": PLAIN, "zeroshot": ZERO_SHOT, "nested": NESTED,
+    "quartic": QUARTIC, "quartic_nested": QUARTIC_NESTED,
+}  # fmt: skip
+CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
+NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
+BUDGET, LIMIT = 100, 10.0  # states that A* expands, seconds for SymPy
+SOLVERS = {
+    "astar": f"A* without a policy, {BUDGET} states expanded",
+    "sympy": f"SymPy's solve in {LIMIT:g} s of CPU, its root proved",
+}
+COPRIME = ((2, 3), (3, 2), (2, 5), (5, 2), (3, 5), (2, 7), (3, 7), (5, 3), (7, 2), (4, 3))
+
+
+# ---- Draw ----
+
+
+def draw(template: str, rng: random.Random, plain: bool) -> str:
+    """An equation of a family: coefficients are letters with factors, or, if it is to be plain,
+    the factors alone; terms may change sides.
+    """
+    letters = iter(rng.sample(LETTERS, len(LETTERS)))
+    first, second = rng.choice(COPRIME)
+
+    def coefficient() -> str:
+        number = signed_number(rng) if rng.random() < 0.7 else 1
+        if plain:
+            return f"({number})"
+        return next(letters) if number == 1 else f"({number}*{next(letters)})"
+
+    def inner(scale: bool) -> str:
+        kind = rng.choice(("x", "x", "x + ", "k*x", "k*x + ") if scale else ("x", "x + "))
+        k = str(rng.choice((2, 3, 4, 5))) if plain or rng.random() < 0.5 else None
+        kind = kind if "k" not in kind else kind.replace("k", k or next(letters))
+        return kind + coefficient() if kind.endswith("+ ") else kind
+
+    filled = {"P": str(first), "Q": str(second), "K": str(rng.choice((2, 3, 4, 5)))}
+    if rng.random() < 0.5:
+        filled["K"] = "1" if plain else next(letters)
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[0]
+        if name not in filled:
+            if name in "LMNRS":
+                filled[name] = f"({signed_number(rng) if rng.random() < 0.5 else 1})"
+            else:
+                filled[name] = inner(name == "G") if name in "GH" else coefficient()
+        return filled[name]
+
+    text = re.sub("[A-Z]", fill, template)
+    match = re.match(r"(.*) ([+-]) ([^()]*|.*)$", text)
+    assert match, f"the template '{template}' is no sum"
+    lhs, sign, last = match.groups()
+    if rng.random() < 0.3:
+        text = f"{lhs} = {'-' if sign == '+' else ''}{last}"
+    return str(parse(text))
+
+
+def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Problem], str]:
+    """Training and held-out equations of a family, and what happened on the way."""
+    extra = part not in ("trained", "zeroshot", "nested")  # of open_wild itself
+    rng = random.Random(f"{seed} wild {f'{part} ' * extra}{family}")
+    counts: Counter[str] = Counter()
+    train: list[Problem] = []
+    heldout: list[Problem] = []
+    unseen = part in ("zeroshot", "nested", "quartic_nested")
+    sizes = (0, NUM_UNSEEN) if unseen else (NUM_TRAIN, NUM_HELDOUT)
+    seen: set[tuple[int, int]] = set()
+    while (len(train), len(heldout)) != sizes:
+        counts["drawn"] += 1
+        if counts["drawn"] > 100 * sum(sizes):
+            raise DatasetError(f"{family}: too few classes for {sizes[0]} + {sizes[1]} equations")
+        template = PARTS[part][family]
+        try:
+            problem = (
+                Problem(draw(template, rng, part == "plain"), family)
+                if template
+                else as_problem(family, family_expression(family, rng))
+            )
+        except ParseError:  # numbers may cancel x
+            counts["without x"] += 1
+            continue
+        key = canonical_key(problem.equation)
+        chosen, size = (heldout, sizes[1]) if is_heldout(key, seed) else (train, sizes[0])
+        if key in seen or len(chosen) == size:
+            counts["repeated" if key in seen else "surplus"] += 1
+        elif not has_route(problem, quartics="quartic" in part):
+            counts["unsolved"] += 1
+        else:
+            chosen.append(problem)
+        seen.add(key)
+    return train, heldout, f"{family}: " + ", ".join(f"{n} {k}" for k, n in counts.items())
+
+
+def files(seed: int) -> dict[str, str]:
+    """The files of the set: name to content."""
+    parts: dict[str, list[Problem]] = {"train": [], "heldout": [], "zeroshot": [], "nested": []}
+    notes: dict[str, list[str]] = {part: [] for part in parts}
+    for part in ("trained", "zeroshot", "nested"):
+        for family in PARTS[part]:
+            train, heldout, note = draft(family, part, seed)
+            parts["train"] += train
+            parts["heldout" if part == "trained" else part] += heldout
+            notes["train" if part == "trained" else part].append(note)
+    rng = random.Random(f"{seed} wild closed")
+    taken: set[tuple[int, int]] = set()
+    for level, sizes in CLOSED.items():
+        closed = level_draft(level, seed).sample(*sizes, rng, taken)
+        parts["train"] += closed.train
+        parts["heldout"] += closed.heldout
+    return {
+        f"{WILD}.{part}.txt": render(f"{WILD}.{part}", seed, problems, notes[part])
+        for part, problems in parts.items()
+    }
+
+
+def extra_files(name: str, seed: int) -> dict[str, str]:
+    """The files of a set that goes with open_wild: name to content."""
+    part = name.removeprefix(f"{WILD}_")
+    drafts = [draft(family, part, seed) for family in PARTS[part]]
+    nested = [draft(family, f"{part}_nested", seed) for family in PARTS.get(f"{part}_nested", ())]
+    written = {}
+    for split, drawn, problems in (
+        ("train", drafts, [p for train, _, _ in drafts for p in train]),
+        ("heldout", drafts, [p for _, heldout, _ in drafts for p in heldout]),
+        ("nested", nested, [p for _, heldout, _ in nested for p in heldout]),
+    ):
+        if problems:
+            notes = [note for _, _, note in drawn]
+            written[f"{name}.{split}.txt"] = render(f"{name}.{split}", seed, problems, notes)
+    return written
+
+
+# ---- What is solved without learning ----
+
+
+def load_marks(solver: str, folder: Path = FOLDER) -> dict[str, bool]:
+    """Whether `astar` or `sympy` solves an equation, by its text, as far as it was tried."""
+    path = folder / f"{WILD}.{solver}.marks"
+    lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    return {text: solved == "1" for solved, text in rows}
+
+
+def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
+    """Note which of the problems a solver without learning solves, but for those already noted."""
+    config = EnvConfig(
+        substitutions="general", relabel=False, branches=True, terms="blocks", max_steps=16
+    )  # an agent's own, so that the same actions are searched
+    known, path = load_marks(solver, folder), folder / f"{WILD}.{solver}.marks"
+    if not known:
+        path.write_text(f"# 1 if solved by {SOLVERS[solver]}\n", encoding="utf-8")
+    with Oracle(LIMIT) as oracle, path.open("a", encoding="utf-8") as file:
+        for problem in problems:
+            if problem.text in known:
+                continue
+            if solver == "astar":
+                cache = config.new_cache()
+                solved = search(problem, config, cache, budget=BUDGET, weight=1.0).solved
+            else:
+                solved = oracle(problem.text).root is not None
+            print(int(solved), problem.text, sep="\t", file=file, flush=True)
+
+
+def rates(results: list[dict]) -> list[dict]:
+    """Solved of asked: of all equations, and of those that others do not solve.
+
+    `results` are of `evaluate.py --json`; several of one split and decoder are seeds, and their
+    counts stand side by side. "always" counts a root that holds only under a condition as not
+    found.
+    """
+    marks = {solver: load_marks(solver) for solver in SOLVERS}
+    seeds: dict[tuple[str, str], list[list[dict]]] = {}
+    for result in results:
+        for decoder in result["decoders"]:
+            seeds.setdefault((result["split"], decoder), []).append(result["equations"])
+    rows = []
+    for (split, decoder), found in seeds.items():
+        texts = [row["equation"] for row in found[0]]
+        hard = {s: {t for t in texts if known.get(t) is False} for s, known in marks.items()}
+        row: dict = {"split": split, "decoder": decoder}
+        for column, key, some in (
+            ("solved", "solved_by", set(texts)), ("always", "always_by", set(texts)),
+            ("A* fails", "solved_by", hard["astar"]), ("SymPy fails", "solved_by", hard["sympy"]),
+            ("both fail", "solved_by", hard["astar"] & hard["sympy"]),
+        ):  # fmt: skip
+            counts = [
+                sum(decoder in r[key] for r in seed if r["equation"] in some) for seed in found
+            ]
+            row[column] = {"n": len(some), "seeds": counts}
+        rows.append(row)
+    return rows
+
+
+def rates_table(rows: list[dict]) -> str:
+    """The same in Markdown."""
+    lines = [list(rows[0])]
+    for row in rows:
+        lines.append([
+            f"{', '.join(map(str, cell['seeds']))} of {cell['n']}"
+            if isinstance(cell, dict)
+            else cell
+            for cell in row.values()
+        ])  # fmt: skip
+    head, *rest = (f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join([head, "|" + "---|" * len(rows[0]), *rest])
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m abel.wild", description=mark.__doc__)
+    splits = ("train", "val", "test", "zeroshot", "nested")
+    job = parser.add_mutually_exclusive_group(required=True)
+    job.add_argument("--mark", choices=SOLVERS)
+    job.add_argument("--rates", nargs="+", type=Path, metavar="RESULTS", help=rates.__doc__)
+    parser.add_argument("--split", choices=splits, default="test", help="to mark")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rates there, too")
+    args = parser.parse_args(argv)
+    if args.mark:
+        mark(args.mark, load_dataset(WILD, args.split))
+        return 0
+    try:
+        results = [json.loads(path.read_text(encoding="utf-8")) for path in args.rates]
+        rows = rates(results)
+        print(rates_table(rows))
+        if args.json:
+            agents = [
+                {"run": Path(r["run"]).name, "checkpoint_step": r["checkpoint_step"]}
+                for r in results
+            ]
+            told = sys.argv[1:] if argv is None else argv
+            write_json(args.json, {"rows": rows, "agents": agents, **provenance(told, [])})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        print(f"abel.wild: not results of evaluate.py --json: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+# ---- The script ----
+
+
+def has_route(problem: Problem, quartics: bool = False) -> bool:
+    config = EnvConfig(
+        substitutions="general", terms="blocks", max_steps=30, cache_size=5000, resolvent=quartics,
+        max_changes=8 if quartics else 6,
+    )  # fmt: skip
+    env = Env([problem], config, cache=solver_cache(config))
+    env.reset(options={"index": 0})
+    return solve(env)
+
+
+def solve(env: Env) -> bool:
+    """Play out the current episode of `env`, by the rules below; no state is visited twice."""
+    tried: set[tuple] = set()
+    while not env.ended:
+        legal = {action: index for index, action in enumerate(env.actions)}
+        here = env.place.key
+        wanted = (a for a in proposals(env.form.lhs, env.form.rhs) if (*here, a) not in tried)
+        action = next((action for action in wanted if action in legal), None)
+        if action is None:
+            return False
+        tried.add((*here, action))
+        env.step(legal[action])
+    return env.solved
+
+
+def proposals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
+    """Sensible next actions, best first; some may not be legal."""
+    yield Action("lambert")
+    if is_reciprocal(lhs, rhs):
+        yield Action("sub", rhs)
+        yield Action("div", power(X, Integer(2)))
+    if power(X, Integer(-2)) in lhs.args:
+        yield Action("expand")
+    yield Action("gather")
+    known = lets(lhs, rhs)
+    yield from sorted(
+        (Action("let", term) for term in known),
+        key=lambda action: sum(map(num_nodes, known[action.term][:2])),
+    )
+    yield Action("shift")
+    yield Action("vieta")
+    yield Action("resolvent")
+    yield Action("tan-half")
+    yield from of_exponentials(lhs, rhs)
+    yield from of_radicals(lhs, rhs)
+    if isinstance(lhs, Mul) and has_exponential(lhs):
+        yield Action("log")
+    yield from textbook.proposals(lhs, rhs)
+
+
+def is_reciprocal(lhs: Expr, rhs: Expr) -> bool:
+    """Whether a quartic's coefficients read the same from both ends, up to a sign."""
+    coeffs = exact_coefficients(lhs, rhs)
+    if coeffs is None or len(coeffs) != 5:
+        return False
+    ends = difference(coeffs[0], coeffs[4])
+    inner = [difference(coeffs[1], c) for c in (coeffs[3], negate(coeffs[3]))]
+    return coeffs[1] is not ZERO and is_zero(ends) and any(map(is_zero, inner))
+
+
+def of_exponentials(lhs: Expr, rhs: Expr) -> Iterator[Action]:
+    """a*x + b*exp(x) = c has its exponential moved to the right and divided by."""
+    if has_exponential(rhs):
+        yield Action("div", split_factor(rhs)[1])
+    if has_exponential(split_summand(rhs)[1]):
+        yield Action("sub", split_summand(rhs)[0])
+    terms = Add.make_args(split_summand(lhs)[1])
+    exponentials = [term for term in terms if has_exponential(term)]
+    if not has_x(rhs) and len(exponentials) == len(terms) > 1 and split_summand(lhs)[0] is ZERO:
+        yield from (Action("div", split_factor(term)[1]) for term in reversed(exponentials))
+    if not has_x(rhs) and 0 < len(exponentials) < len(terms):
+        yield from (Action("sub", term) for term in exponentials)
+
+
+def of_radicals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
+    """A root is isolated, and squared."""
+    if is_radical(split_factor(lhs)[1]) and has_x(rhs):
+        yield Action("square")
+    terms = [term for term in Add.make_args(lhs) if has_x(term)]
+    radicals = [term for term in terms if is_radical(split_factor(term)[1])]
+    if radicals and not has_x(rhs):
+        yield from (Action("sub", term) for term in terms if term != radicals[0])
+
+
+def is_radical(expr: Expr) -> bool:
+    return isinstance(expr, Pow) and expr.exp.is_Rational and expr.exp.q == 2
