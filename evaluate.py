@@ -26,7 +26,7 @@ import tyro
 from abel.datasets.load import DatasetError, Problem, load_dataset, read
 from abel.env import EnvConfig
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
-from abel.operations import settle
+from abel.operations import Generator, settle
 from abel.parse import ParseError
 from abel.report.failures import diagnose, failures
 from abel.report.learning import training
@@ -38,7 +38,6 @@ from abel.report.trigger import decomposition, trigger
 from abel.report.variants import generalisation
 from abel.roots.complete import show, solution_sets, summary
 from abel.search.decode import greedy
-from abel.transforms import Generator
 from train_ppo import FORMAT, as_policy, collate, load_agent
 from train_ppo import evaluate as forward
 

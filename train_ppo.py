@@ -58,7 +58,7 @@ from abel.learner.replay import (
     retrace,
     search_unsolved,
 )  # fmt: skip
-from abel.operations import CHANGES, OPERATIONS
+from abel.operations import OPERATIONS, SUBSTITUTIONS
 from abel.paper.baselines import CURIOSITY, CuriosityName, GraphConvolution, GraphSAGE, PreorderMLP
 from abel.search.decode import Policy, beam, greedy
 from abel.transitions import Observation, TransitionCache
@@ -655,7 +655,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 action = int(actions[t, n])
                 taken = observations[n].actions[action]
                 log["actions/legal_count"].append(len(observations[n].actions))
-                log["actions/cov_rate"].append(taken.op in CHANGES)
+                log["actions/cov_rate"].append(OPERATIONS[taken.op].kind in SUBSTITUTIONS)
                 if episodes[n]:
                     seen, index, _ = episodes[n][-1]
                     log["actions/repeat_rate"].append(taken == seen.actions[index])

@@ -31,7 +31,7 @@ from abel.datasets import DatasetError, load_dataset
 from abel.env import Env, EnvConfig, SyncVectorEnv
 from abel.equation import Equation
 from abel.learner.records import RunError, provenance, write_json
-from abel.operations import MAX_NODES
+from abel.operations.legality import MAX_NODES
 from abel.report.learning import read_scalars
 from abel.transitions import Observation
 

@@ -10,6 +10,7 @@ node to point at.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from abel.equation import (
     remember,
     subterms,
 )  # fmt: skip
+from abel.operations import Action
 
 Constants = Literal["blocks", "repeats", "raw", "letters"]
 Array = np.ndarray
@@ -52,6 +54,40 @@ ROLE = {role: index for index, role in enumerate(ROLES)}
 RENAMED = [VOCAB[f"<constant {i}>"] for i in range(NUM_RENAMED)] + [VOCAB["<constant>"]]
 BLOCK, REPEATED = VOCAB["<const>"], VOCAB["<constant>"]
 NUMBERS = {pi: VOCAB["pi"], E: VOCAB["E"], I: VOCAB["I"]}
+
+
+class Observation(NamedTuple):
+    """What the agent sees: the token tree, and the legal actions with the nodes they point at."""
+
+    tokens: Array  # [N] int16
+    roles: Array  # [N] int16
+    parents: Array  # [N] int16, -1 for the root
+    subtrees: Array  # [N] int64, equal where everything at and below the node is equal
+    action_ops: Array  # [A] int16, index of the operation in the table
+    action_nodes: Array  # [A] int16, node of the term; the root for an operation without one
+    actions: tuple[Action, ...]
+
+    def only(self, allowed: Callable[[Action], bool]) -> Observation:
+        """The same tree with some of the actions; itself if that is all of them."""
+        kept = [index for index, action in enumerate(self.actions) if allowed(action)]
+        if len(kept) == len(self.actions):
+            return self
+        return self._replace(
+            action_ops=self.action_ops[kept],
+            action_nodes=self.action_nodes[kept],
+            actions=tuple(self.actions[index] for index in kept),
+        )
+
+
+def observe(
+    lhs: Expr, rhs: Expr, actions: Sequence[Action], op_index: dict[str, int], constants: Constants
+) -> Observation:
+    """`lhs = rhs` and its legal actions as an agent sees them."""
+    tree = encode(lhs, rhs, constants)
+    nodes = [0 if action.term is None else tree.node_of[action.term] for action in actions]
+    ops = [op_index[action.op] for action in actions]
+    action_ops, action_nodes = (np.array(column, dtype=np.int16) for column in (ops, nodes))
+    return Observation(*tree[:4], action_ops, action_nodes, tuple(actions))
 
 
 class Tree(NamedTuple):
@@ -94,8 +130,10 @@ def subtree_hashes(tokens: list[int], roles: list[int], parents: list[int]) -> l
     return hashes
 
 
-class Branches(NamedTuple):
-    """A node's token, its children with their roles, and terms that have no node of their own."""
+class Shown(NamedTuple):
+    """How an expression is shown: its token, its children with their roles, and terms that have no
+    node of their own.
+    """
 
     token: int  # -1 for a constant that is renamed by order of appearance
     children: tuple[tuple[Expr, int], ...] = ()
@@ -104,38 +142,41 @@ class Branches(NamedTuple):
 
 
 @remember
-def branches(expr: Expr, role: int, constants: Constants) -> Branches:
-    """How the tree goes on at `expr`.
-
-    In an opaque block every term points at the block; the paper's tree has no node for the x-free
-    part of a sum or product as a whole. In the others that part may hide a term: SymPy distributes
-    a number over a sum when the x-free factors of a product come together.
-    """
+def shown(expr: Expr, role: int, constants: Constants) -> Shown:
+    """How the tree goes on at `expr`; in an opaque block every term points at the block."""
     if constants in ("blocks", "repeats") and not has_x(expr):
-        return Branches(block_token(expr, role), inside=subterms(expr, False)[1:])
+        return Shown(block_token(expr, role), inside=subterms(expr, False)[1:])
     if not expr.args:
         renamed = isinstance(expr, Symbol) and expr != X and constants != "letters"
-        return Branches(-1 if renamed else leaf_token(expr))
+        return Shown(-1 if renamed else leaf_token(expr))
+    if isinstance(expr, Add | Mul):
+        return shown_sum_or_product(expr, constants)
+    roles = ("base", "exponent") if isinstance(expr, Pow) else ("argument",) * len(expr.args)
     token = VOCAB.get(type(expr).__name__, VOCAB["<name>"])  # LambertW has none of its own
-    if isinstance(expr, Pow):
-        return Branches(token, ((expr.base, ROLE["base"]), (expr.exp, ROLE["exponent"])))
-    if not isinstance(expr, Add | Mul):
-        return Branches(token, tuple((arg, ROLE["argument"]) for arg in expr.args))
-    child_role, nothing = ("summand", ZERO) if isinstance(expr, Add) else ("factor", ONE)
+    return Shown(token, tuple((arg, ROLE[role]) for arg, role in zip(expr.args, roles)))
+
+
+def shown_sum_or_product(expr: Add | Mul, constants: Constants) -> Shown:
+    """The paper's tree has no node for the x-free part of a sum or product as a whole: terms in it
+    point at the sum. In the others it is the first child, and may hide a term: SymPy distributes a
+    number over a sum when the x-free factors of a product come together.
+    """
+    role, nothing = ("summand", ZERO) if isinstance(expr, Add) else ("factor", ONE)
     # Only renaming by order of appearance needs an order that does not hang on names.
     args = ordered_args(expr) if constants == "raw" else expr.args
     hidden: tuple[Expr, ...] = ()
     inside: tuple[Expr, ...] = ()
     if has_x(expr):
         free = free_part(expr)
-        apart = [arg for arg in args if not has_x(arg)]
         if constants == "letters":
             inside = subterms(free, False)
-        elif len(apart) > 1:
-            hidden = tuple(term for arg in apart for term in subterms(arg, False))
-        if constants != "letters":
+        else:
+            apart = [arg for arg in args if not has_x(arg)]
+            if len(apart) > 1:
+                hidden = tuple(term for arg in apart for term in subterms(arg, False))
             args = [free] * (free is not nothing) + [arg for arg in args if has_x(arg)]
-    return Branches(token, tuple((arg, ROLE[child_role]) for arg in args), hidden, inside)
+    token = VOCAB[type(expr).__name__]
+    return Shown(token, tuple((arg, ROLE[role]) for arg in args), hidden, inside)
 
 
 class TreeBuilder:
@@ -153,7 +194,7 @@ class TreeBuilder:
     def visit(self, expr: Expr, role: int, parent: int) -> None:
         index, node_of = len(self.tokens), self.node_of
         node_of.setdefault(expr, index)
-        token, children, hidden, inside = branches(expr, role, self.constants)
+        token, children, hidden, inside = shown(expr, role, self.constants)
         if token < 0:
             number = self.renamed.setdefault(expr, len(self.renamed))
             token = RENAMED[min(number, NUM_RENAMED)]

@@ -7,22 +7,21 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, NoReturn, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 import numpy as np
 from sympy import Expr
 
-from abel.encode import Constants
+from abel.encode import Constants, Observation
 from abel.equation import Equation
-from abel.operations import OPERATIONS, Action, Operation
+from abel.operations import OPERATIONS, Action, Generator, Operation, cov, propose
 from abel.parse import parse, parse_expression
 from abel.trace import Trace
-from abel.transforms import Generator, Transform, propose, unwind
-from abel.transitions import Form, Observation, Place, TransitionCache, advance, start_of
+from abel.transforms import Transform, unwind
+from abel.transitions import Form, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
 MAX_DRAWS = 1000  # of equations, until one has a legal action
-OP_INDEX = {name: index for index, name in enumerate(OPERATIONS)}
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,6 @@ class EnvConfig:
     """general substitutions allowed in an episode"""
     max_goals: int = 3
     """sub-expressions named and not solved for yet, at the most"""
-    mask_idle_cov: bool = False
-    """make cov illegal where no substitution is found, instead of a no-op that costs a step"""
     max_steps: int = 20
     """steps after which an episode is truncated"""
     solved_reward: float = 1.0
@@ -107,13 +104,21 @@ class EnvConfig:
     @property
     def cap(self) -> int:
         """Substitutions of any kind allowed in an episode."""
-        return self.max_changes if self.substitutions == "general" else self.max_cov
+        return self.max_changes if self.general else self.max_cov
+
+    @property
+    def general(self) -> bool:
+        """Whether the agent chooses its own substitutions."""
+        return self.substitutions == "general"
+
+    @property
+    def detector(self) -> bool:
+        """Whether `cov` finds them for it."""
+        return self.substitutions == "detector"
 
     def offers(self, row: Operation) -> bool:
         """Whether the operation is among the actions at all, legal or not."""
-        if (row.general or row.name == "cov") and row.general != (self.substitutions == "general"):
-            return False
-        return row.flag is None or getattr(self, row.flag) not in (False, "off")
+        return all(getattr(self, flag) not in (False, "off") for flag in row.flags)
 
     def generator(self) -> Generator:
         """Who finds changes of variables."""
@@ -124,30 +129,21 @@ class EnvConfig:
         return load_generator()
 
     def new_cache(self, generator: Generator | None = None) -> TransitionCache:
-        rows = tuple(row for row in OPERATIONS.values() if self.offers(row))
+        rows = {name: row for name, row in OPERATIONS.items() if self.offers(row)}
+        if "cov" in rows:
+            rows["cov"] = cov(generator or self.generator())
         return TransitionCache(
             operations=rows,
-            op_index=OP_INDEX,
             blocks=self.terms == "blocks",
             constants=self.constants,
-            mask_idle_cov=self.mask_idle_cov,
-            generator=generator or self.generator(),
             capacity=self.cache_size,
         )
 
 
-class State(NamedTuple):
-    """Where an episode stands: the current equation and the transforms that led to it."""
-
-    lhs: Expr
-    rhs: Expr
-    stack: tuple[Transform, ...]
-
-
-def look(place: Place, config: EnvConfig, cache: TransitionCache) -> Observation:
-    """What an agent sees at a place, with the actions that its substitutions so far leave legal."""
-    changes_left = place.num_changes < config.cap
-    return cache.observe(place.form, changes_left, len(place.goals) < config.max_goals)
+def look(state: State, config: EnvConfig, cache: TransitionCache) -> Observation:
+    """What an agent sees in a state, with the actions that its substitutions so far leave legal."""
+    changes_left = state.num_changes < config.cap
+    return cache.observe(state.form, changes_left, len(state.goals) < config.max_goals)
 
 
 class Env:
@@ -208,13 +204,13 @@ class Env:
             index = self.rng.randrange(len(self.equations)) if index is None else index
             equation = self.equations[index]
         self.equation: Equation = equation
-        self.place = start_of(equation, self.cache)
+        self.state = start_of(equation, self.cache)
         self.path: list[tuple[Action, Form, Transform | None]] = []
         self.verdict: Verdict | None = None
         self.root: Expr | None = None
-        self.visited = {self.place.key}
+        self.visited = {self.state.key}
         self.shaping = 0.0
-        self.observation: Observation = look(self.place, self.config, self.cache)
+        self.observation: Observation = look(self.state, self.config, self.cache)
         self.ended = not self.observation.actions
         return self.observation, {"index": index}
 
@@ -223,10 +219,10 @@ class Env:
         actions = self.observation.actions if not self.ended else ()
         if not 0 <= action < len(actions):
             self.explain(action)
-        config, before, chosen = self.config, self.place.form, actions[action]
+        config, before, chosen = self.config, self.form, actions[action]
         before.stamp = self.cache.stamp
-        self.place, transform = advance(self.place, chosen, action, self.cache)
-        form, key = self.place.form, self.place.key
+        self.state, transform = advance(self.state, chosen, self.cache)
+        form, key = self.form, self.state.key
 
         shaping = config.complexity_coef * (before.complexity - form.complexity)
         reward = shaping - config.step_cost
@@ -237,7 +233,7 @@ class Env:
         terminated = False
         info: dict[str, Any] = {}
         if form.solved_form:
-            self.root = unwind(self.place.stack, form.rhs)
+            self.root = unwind(self.state.stack, form.rhs)
             self.verdict = info["verdict"] = self.cache.verdict(self.equation, self.root)
             if self.verdict:
                 reward += config.solved_reward
@@ -254,7 +250,7 @@ class Env:
             terminated = terminated or config.end_on_revisit
         else:
             self.visited.add(key)
-        self.observation = observation = look(self.place, config, self.cache)
+        self.observation = observation = look(self.state, config, self.cache)
         if not observation.actions:
             terminated = True
         truncated = not terminated and len(self.path) >= config.max_steps
@@ -282,11 +278,7 @@ class Env:
     @property
     def form(self) -> Form:
         """The current equation."""
-        return self.place.form
-
-    @property
-    def state(self) -> State:
-        return State(self.form.lhs, self.form.rhs, self.place.stack)
+        return self.state.form
 
     @property
     def actions(self) -> tuple[Action, ...]:

@@ -21,17 +21,11 @@ from abel.datasets.textbook import solve
 from abel.env import Env, EnvConfig
 from abel.equation import ZERO, Equation, Label, X, has_x
 from abel.learner.records import provenance, write_json
+from abel.operations.detector import change_variables, propose
+from abel.operations.relabel import relabel
 from abel.report.tables import layout
 from abel.rewrite import collect, expand, product, replace
-from abel.transforms import (
-    Relabel,
-    Substitute,
-    Transform,
-    change_variables,
-    propose,
-    relabel,
-    unwind,
-)
+from abel.transforms import Relabel, Substitute, Transform, unwind
 from abel.verify import verify_root
 
 SETS = ("open_small", "open_large")
@@ -104,7 +98,7 @@ def measure(name: str) -> dict[str, list[int]]:
             continue
         for way in ("honest, one by one", "honest"):
             counts[way][0] += 1
-        carried = one_by_one(env.place.stack, env.form.rhs)
+        carried = one_by_one(env.state.stack, env.form.rhs)
         counts["honest, one by one"][1] += bool(verify_root(equation, carried))
         counts["honest"][1] += solved
     return {"n": [len(problems)], **counts}

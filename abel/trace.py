@@ -12,14 +12,13 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from reprlib import Repr
 from typing import Any
 
-from sympy import Expr, Symbol, latex, sstr
+from sympy import Expr, latex, sstr
 
-from abel.equation import Equation, X, has_x
+from abel.equation import Equation
 from abel.operations import OPERATIONS, Action, describe, legal_actions
 from abel.parse import ParseError, parse, parse_expression
-from abel.rewrite import replace
-from abel.transforms import Transform, open_goals, propose, unwind
-from abel.transitions import Form, Place, TransitionCache, land, start_of
+from abel.transforms import Transform, unwind
+from abel.transitions import State, TransitionCache, land, start_of
 from abel.verify import Verdict, verify_root
 from abel.verify.conditions import valid_when_text
 
@@ -173,19 +172,19 @@ class Trace:
     def compare(self) -> Replay:
         """Derive every field anew from the original equation and compare it with the document's.
 
-        Needs no policy, and takes only the choice of actions from the document, and phi where
-        variables change: whatever phi is, the root is proved at the end.
+        Needs no policy, and takes only the choice of actions from the document, and what an
+        operation cannot derive anew (`Operation.retell`): the root is proved at the end.
         """
         equation = parse(self.equation)
         cache = rules()
-        place = start_of(equation, cache)
-        root = root_at(place)
+        state = start_of(equation, cache)
+        root = root_at(state)
         for number, step in enumerate(self.steps, 1):
-            after = follow(step, place, cache)
+            after = follow(step, state, cache)
             if isinstance(after, Replay):
                 return Replay(f"step {number}: {after.differs}", after.reason)
-            place = after
-            reached = root_at(place)
+            state = after
+            reached = root_at(state)
             root = root if reached is None else reached  # an episode may go on past a false root
         recorded = {"status": self.status, "valid_when": self.valid_when}
         if self.root is None:
@@ -210,49 +209,45 @@ class Trace:
 
 def rules() -> TransitionCache:
     """How the environment applies actions, with every operation and term that it can offer."""
-    return TransitionCache(
-        operations=tuple(OPERATIONS.values()), op_index={}, blocks=False, constants="raw",
-        mask_idle_cov=False, generator=propose, capacity=1000,
-    )  # fmt: skip
+    return TransitionCache(operations=OPERATIONS, blocks=False, constants="raw", capacity=1000)
 
 
-def root_at(place: Place) -> Expr | None:
-    """The root of the original equation where a place reads x = r."""
-    solved = place.form.solved_form and not place.goals
-    return unwind(place.stack, place.form.rhs) if solved else None
+def root_at(state: State) -> Expr | None:
+    """The root of the original equation where a state reads x = r."""
+    solved = state.form.solved_form and not state.goals
+    return unwind(state.stack, state.rhs) if solved else None
 
 
-def follow(step: Step, place: Place, cache: TransitionCache) -> Place | Replay:
+def follow(step: Step, state: State, cache: TransitionCache) -> State | Replay:
     """Where a recorded step leads, or the field of it that is not so."""
-    form = place.form
-    legal = legal_actions(form.lhs, form.rhs, cache.operations, cache.blocks)
+    legal = legal_actions(state.lhs, state.rhs, OPERATIONS.values(), cache.blocks, cache.errors)
     action = next((a for a in legal if (a.op, term_of(a)) == (step.op, step.term)), None)
-    phi, recorded = phi_of(step, form), (step.transform, step.equation)
+    recorded = (step.transform, step.equation)
     derived: tuple[str | None, str] | None = None
     if action is not None:
-        after, transform = take(action, phi, place, cache)
-        derived = told(after, transform)
+        after, transform = take(action, step.transform, state, cache)
+        derived = transform, str(after.form)
         if derived == recorded:
             return after
     # Which field is at odds with the others? One of the action's, if with another value for it the
     # action would do what is recorded.
-    fitting = [a for a in legal if told(*take(a, phi, place, cache)) == recorded]
+    fitting = [a for a in legal if told(a, step.transform, state, cache) == recorded]
     wrong = ["op"] * any(term_of(a) == step.term for a in fitting)
     wrong += ["term"] * any(a.op == step.op for a in fitting)
     said = shown(step.op if step.term is None else f"{step.op} {step.term}")
     if action is None or derived is None:
         known = any(a.op == step.op for a in legal)
         field = " or ".join(wrong) or ("term" if known else "op")
-        return Replay(field, f"{said} is not legal in {shown(str(form))}")
+        return Replay(field, f"{said} is not legal in {shown(str(state.form))}")
     if wrong:
         differ = " or ".join([*wrong, "equation"])
         return Replay(differ, f"'{fitting[0]}' does what is recorded, {said} does not")
-    # phi was taken from the document; it is at fault if the rule's does what is recorded.
-    by_rule = told(*take(action, propose(form.lhs, form.rhs), place, cache))
+    # What was taken from the document is at fault if the rule by itself does what is recorded.
+    by_rule = told(action, None, state, cache)
     derived = by_rule if by_rule[1] == step.equation else derived
     names = ("transform", "equation")
     field, mine, theirs = next(d for d in zip(names, derived, recorded) if d[1] != d[2])
-    if action.op == "cov" and field == "equation":
+    if OPERATIONS[action.op].retell and field == "equation":
         field = "transform or equation"
     return Replay(field, f"{said} gives {shown(mine)}, not {shown(theirs)}")
 
@@ -261,41 +256,27 @@ def term_of(action: Action) -> str | None:
     return None if action.term is None else sstr(action.term)
 
 
-def told(place: Place, transform: str | None) -> tuple[str | None, str]:
-    """What a step records of where an action led."""
-    return transform, str(place.form)
-
-
-def phi_of(step: Step, form: Form) -> Expr | None:
-    """phi, if the step records a change of variables x := phi that can be read."""
-    if step.transform is None:
-        return None
-    text = step.transform.removeprefix("x := ").split(", ")[0]
-    by_rule = propose(form.lhs, form.rhs)
-    if by_rule is not None and str(by_rule) == text:  # it may be nested deeper than text is read
-        return by_rule
-    try:
-        phi = parse_expression(text)
-    except ParseError:
-        return None
-    letters = sorted(form.lhs.free_symbols | form.rhs.free_symbols, key=str)
-    phi = replace(phi, {Symbol(s.name): s for s in letters})  # relabelled letters are no plain ones
-    return phi if has_x(phi) and phi != X else None
+def told(
+    action: Action, recorded: str | None, state: State, cache: TransitionCache
+) -> tuple[str | None, str]:
+    """What a step records of where an action leads: the transform, and the equation after it."""
+    after, transform = take(action, recorded, state, cache)
+    return transform, str(after.form)
 
 
 def take(
-    action: Action, phi: Expr | None, place: Place, cache: TransitionCache
-) -> tuple[Place, str | None]:
-    """Where an action leads, and the transform that it pushed, as text."""
-    form, stack = place.form, place.stack
-    cache.generator = lambda lhs, rhs: phi
-    after = cache.attempt(action, form)  # what cannot be applied changes nothing, as in an episode
-    transform = None
-    if after is not None:
-        form, transform = cache.form(*after[:2]), after[2]
-    if transform is not None:
-        stack = (*stack, transform)
-    there = Place(form, stack, open_goals(stack))
+    action: Action, recorded: str | None, state: State, cache: TransitionCache
+) -> tuple[State, str | None]:
+    """Where an action leads, and the transform that it pushed, as text; `recorded` is the text that
+    a document has for it.
+    """
+    row = OPERATIONS[action.op]
+    apply = row.retell(recorded, state.lhs, state.rhs) if row.retell and recorded else None
+    after = cache.attempt(action, state.form, apply)
+    if after is None:  # what cannot be applied changes nothing, as in an episode
+        return state, None
+    transform = after[2]
+    there = state.push(cache.form(*after[:2]), transform, row.kind)
     landed = land(there, cache)
     if landed is not there:
         transform = landed.stack[-1]

@@ -7,7 +7,9 @@ from sympy import Integer, Symbol, exp, log, sin, symbols
 
 from abel import Env, EnvConfig, Trace, parse, verify_root
 from abel.datasets.textbook import solve
-from abel.transforms import can_relabel, change_variables, propose, relabel, unwind
+from abel.operations.detector import change_variables, propose
+from abel.operations.relabel import can_relabel, relabel
+from abel.transforms import unwind
 
 x, a, b, c, d, f, k = symbols("x a b c d f k")
 ZERO = Integer(0)

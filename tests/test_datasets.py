@@ -16,13 +16,14 @@ from abel.datasets import load as datasets
 from abel.datasets.generate import canonical_key, construct_root, has_route
 from abel.env import Env, EnvConfig
 from abel.equation import Equation, X
-from abel.operations.substitute import occurrences
+from abel.operations.detector import exponential_rate
+from abel.operations.let import occurrences
 from abel.parse import ParseError, parse
 from abel.rewrite import coefficients, difference, expand
-from abel.transforms import exponential_rate, unwind
+from abel.transforms import unwind
 from abel.verify import verify_root
 
-ROOT = Path(datasets.__file__).resolve().parent.parent
+ROOT = Path(__file__).parent.parent
 SIZES = {  # train, held-out
     "abel_level1": (16, 1), "small": (1000, 100), "large": (10000, 1000),
     "poesia": (1000, 200), "poesia_numeric": (1000, 200),
@@ -270,8 +271,8 @@ def search_without_cov(equation, max_forms):
     seen, queue = {env.form}, deque([(env.form, ())])
     while queue and len(seen) < max_forms:
         form, stack = queue.popleft()
-        for index in range(len(env.cache.observe(form, False).actions)):
-            successor, transform = env.cache.successor(form, index)
+        for action in env.cache.observe(form, False).actions:
+            successor, transform = env.cache.successor(form, action)
             if successor in seen:
                 continue
             seen.add(successor)

@@ -345,10 +345,11 @@ def any_episode(tree, config, choices):
         return
     env = Env([equation], config)
     env.reset()
-    for index in range(len(env.actions)):
-        env.cache.successor(env.form, index)
+    for action in env.actions:
+        env.cache.successor(env.form, action)
     seen = play(env, equation, choices)
     assert env.cache.failures == 0, "a legal action could not be applied"
+    assert not env.cache.errors, "legality raised"
     assert seen == play(Env([equation], config, cache=WARM[config]), equation, choices)
     if env.solved:
         assert_solution(tree, env)

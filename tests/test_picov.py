@@ -12,6 +12,8 @@ from sympy import Integer, Symbol, exp, log, sin, symbols
 from abel import Env, EnvConfig, parse
 from abel.datasets.textbook import solve
 from abel.numeric import is_zero
+from abel.operations import propose
+from abel.operations.relabel import relabel
 from abel.parse import parse_expression
 from abel.picov.grammar import (
     COLUMN,
@@ -35,7 +37,6 @@ from abel.picov.network import (
     write_programs,
 )  # fmt: skip
 from abel.picov.reward import Proposer
-from abel.transforms import propose, relabel
 
 x, a, b, c, k = symbols("x a b c k")
 ZERO = Integer(0)

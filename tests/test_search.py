@@ -7,7 +7,7 @@ from abel import Env, EnvConfig, Trace, parse
 from abel.datasets.textbook import proposals
 from abel.search import decode as search_module
 from abel.search.decode import Node, beam, best, greedy, look_ahead, search
-from abel.transitions import Place
+from abel.transitions import State
 
 TEXTS = ["a*x + b", "c*(a*x + b) + d", "a*x^2 + b*x + c", "sqrt(x) + 1", "e + (a*x + b)/(c*x + d)"]
 
@@ -106,10 +106,11 @@ def test_coefficients_of_zero_are_the_plain_beam():
     kept = [(0.0, cache.form(equations[0].lhs, equations[0].rhs), ())]
     for _ in range(2):
         steps = [
-            (total + ahead[a], cache.successor(form, a)[0], (*path, a))
+            (total + ahead[a], cache.successor(form, action)[0], (*path, a))
             for total, form, path in kept
-            for ahead in policy([cache.observe(form, True)])[0]
-            for a in range(len(ahead))
+            for observation in [cache.observe(form, True)]
+            for ahead in policy([observation])[0]
+            for a, action in enumerate(observation.actions)
         ]
         distinct = {}
         for step in sorted(steps, key=lambda step: -step[0]):
@@ -126,7 +127,7 @@ def test_the_score_is_the_papers():
     for text, log_prob in (("a*x + b", -1.0), ("a*x = b", -1.5)):
         equation = Env([text]).equations[0]
         form = cache.form(equation.lhs, equation.rhs)
-        place = Place(form)
+        place = State(form)
         nodes.append(Node(place, cache.observe(form, True), log_prob, (), frozenset()))
     assert [node.form.complexity for node in nodes] == [9, 6]
 

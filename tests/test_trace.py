@@ -4,13 +4,14 @@ import json
 import random
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 from abel import Env, EnvConfig, Trace, parse
 from abel.datasets.textbook import solve
-from abel.operations import legal_actions
-from abel.trace import MAX_BYTES, main, phi_of, rules, take, term_of
+from abel.operations import OPERATIONS, legal_actions
+from abel.trace import MAX_BYTES, main, rules, take, term_of
 from abel.transitions import start_of
 from abel.wild import families as wild
 
@@ -167,9 +168,9 @@ def does_the_same(trace: Trace, number: int) -> bool:
     """Whether the step's action leads to what is recorded, by the rules of the environment."""
     place, cache = start_of(parse(trace.equation), rules()), rules()
     for step in trace.steps[: number + 1]:
-        legal = legal_actions(place.form.lhs, place.form.rhs, cache.operations, cache.blocks)
+        legal = legal_actions(place.lhs, place.rhs, OPERATIONS.values(), cache.blocks, Counter())
         action = next(a for a in legal if (a.op, term_of(a)) == (step.op, step.term))
-        place, _ = take(action, phi_of(step, place.form), place, cache)
+        place, _ = take(action, step.transform, place, cache)
     return str(place.form) == trace.steps[number].equation
 
 

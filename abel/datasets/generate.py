@@ -55,11 +55,11 @@ from abel.datasets.load import (
 from abel.env import Env, EnvConfig
 from abel.equation import ONE, Equation, X, has_x, split_factor, split_summand
 from abel.numeric import PRIME
-from abel.operations.substitute import occurrences
+from abel.operations.detector import exponential_rate
+from abel.operations.let import occurrences
 from abel.parse import ParseError, parse
 from abel.rewrite import call, coefficients, difference, expand, grows_past, negate, power, shift
 from abel.rewrite import product as times
-from abel.transforms import exponential_rate
 from abel.transitions import TransitionCache
 from abel.verify import Verdict, verify_root
 

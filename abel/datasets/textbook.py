@@ -12,9 +12,8 @@ from sympy import Add, Expr, Mul, Pow, acos, asin, cos, exp, log, sin
 
 from abel.env import Env
 from abel.equation import MINUS_ONE, ZERO, has_x, split_factor, split_summand
-from abel.operations import Action
+from abel.operations import Action, propose
 from abel.rewrite import base_exponent, power
-from abel.transforms import propose
 
 UNDO = {exp: "log", log: "exp", sin: "asin", cos: "acos", asin: "sin", acos: "cos"}
 

@@ -22,9 +22,11 @@ import numpy as np
 from sympy import Add, Expr, Integer, Symbol, cos, exp, log, sin, sqrt, tan
 
 from abel.datasets import FAMILIES, load_dataset
-from abel.encode import ROLE, TOKENS, VOCAB, branches
+from abel.encode import ROLE, TOKENS, VOCAB, shown
 from abel.equation import MINUS_ONE, ONE, ZERO, X, has_x, num_nodes, remember, split_factor
 from abel.numeric import is_zero
+from abel.operations.detector import MAX_DEGREE, change_variables, exponential_rate, propose
+from abel.operations.relabel import relabel
 from abel.parse import parse_expression
 from abel.rewrite import (
     call,
@@ -39,7 +41,6 @@ from abel.rewrite import (
     replace,
     total,
 )  # fmt: skip
-from abel.transforms import MAX_DEGREE, change_variables, exponential_rate, propose, relabel
 
 # ---- Grammar: a program is a list of columns; column NUM + j copies the equation's block j ----
 
@@ -146,7 +147,7 @@ def look(lhs: Expr, rhs: Expr) -> View | None:
 
     def visit(expr: Expr, role: int, parent: int) -> None:
         node = len(tokens)
-        token, children, *_ = branches(expr, role, "blocks")
+        token, children, *_ = shown(expr, role, "blocks")
         if token == VOCAB["<const>"]:
             blocks[node] = expr
         tokens.append(token)

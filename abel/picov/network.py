@@ -5,8 +5,8 @@
     python -m abel.picov --reward-only                  # no supervision: proved roots alone teach
 
 A tree encoder reads the equation, a recurrent decoder writes a program of `abel.picov.grammar`,
-which also says what is given to it and what is not. What is learned: which equations have a substitution,
-its structure, and which coefficients it copies.
+which also says what is given to it and what is not. What is learned: which equations have a
+substitution, its structure, and which coefficients it copies.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from abel.learner.records import (
     save_checkpoint,
     write_json,
 )  # fmt: skip
+from abel.operations import Generator, propose
 from abel.picov.grammar import (
     MAX_LENGTH,
     NUM,
@@ -51,7 +52,6 @@ from abel.picov.grammar import (
     training_pool,
 )  # fmt: skip
 from abel.rewrite import coefficients, difference, expand
-from abel.transforms import Generator, propose
 from abel.verify import is_identity
 
 BUNDLED = Path(__file__).resolve().parents[2] / "runs" / "picov"

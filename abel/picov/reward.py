@@ -22,6 +22,7 @@ from sympy import Expr, symbols
 from abel.datasets import FAMILIES, load_dataset, textbook
 from abel.env import Env, EnvConfig
 from abel.equation import remember
+from abel.operations import Action
 from abel.picov.grammar import NUM, PRODUCTIONS, Example, Program, View, build, look
 from abel.picov.network import Args, LearnedGenerator, Learner, solved_by_script, write_programs
 
@@ -128,8 +129,8 @@ def learn_from_reward(args: Args) -> dict:
         env.config = replace(config, max_cov=1 if proposer.max_length < 7 else 2)
         env.reset(options={"index": index})
         solved = textbook.solve(env)
-        for form, _ in env.visited:  # cov, the last action, leads elsewhere when asked again
-            form.successors[-1:] = [None] * bool(form.successors)
+        for form, _ in env.visited:  # cov leads elsewhere when asked again
+            form.successors.pop(Action("cov"), None)
         if solved:
             unsolved[family].remove(index)
             columns = [column for _, program in proposer.asked for column in program]

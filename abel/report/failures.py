@@ -23,18 +23,17 @@ def diagnose(solution: Solution, cache: TransitionCache, max_steps: int) -> tupl
     A greedy policy that comes back to a form goes around for ever; one that did neither ran into a
     state without actions, or out of steps.
     """
-    place = start_of(solution.equation, cache)
-    met = {(place.form.lhs, place.form.rhs, place.goals): 0}
+    state = start_of(solution.equation, cache)
+    met = {(state.lhs, state.rhs, state.goals): 0}
     for number, (observation, index, form, _) in enumerate(solution.path, 1):
-        cache.observe(place.form, True)  # anew: the cache may have been swept since
-        place, _ = advance(place, observation.actions[index], index, cache)
-        here = (form.lhs, form.rhs, place.goals)
+        state, _ = advance(state, observation.actions[index], cache)
+        here = (form.lhs, form.rhs, state.goals)
         if here in met:
             length = number - met[here]
             return f"{length}-cycle" if length <= 2 else "longer cycle", number
         met[here] = number
         if form.solved_form:
-            root = unwind(place.stack, form.rhs)
+            root = unwind(state.stack, form.rhs)
             status = cache.verdict(solution.equation, root).status
             return "unproven root" if status == "unproven" else "refuted root", number
     number = len(solution.path)

@@ -15,13 +15,12 @@ from abel.datasets import DatasetError, Problem
 from abel.env import EnvConfig
 from abel.equation import Equation
 from abel.learner.progress import Progress
-from abel.operations import describe
+from abel.operations import Generator, describe
 from abel.report.kinds import structural_type
 from abel.report.trigger import tally
 from abel.search.decode import Policy, Solution, beam, greedy, search
 from abel.search.oracle import Oracle
-from abel.transforms import Generator
-from abel.transitions import Place, TransitionCache
+from abel.transitions import State, TransitionCache
 
 CHUNK = 64  # equations decoded together
 ASTAR_WEIGHT = 1.0  # steps that a node or an edge counts for in A*'s guess
@@ -80,13 +79,13 @@ class Study:
         }  # fmt: skip
 
     def decode_from(
-        self, name: str, equation: Equation, place: Place, cache: TransitionCache
+        self, name: str, equation: Equation, state: State, cache: TransitionCache
     ) -> Solution:
-        """Go on from a place on the way from an equation, greedily or with a beam."""
+        """Go on from a state on the way from an equation, greedily or with a beam."""
         common = (self.policy, [equation], self.config, cache)
         if name == "beam":
-            return beam(*common, **self.beam_flags(), starts=[place])[0]
-        return greedy(*common, starts=[place])[0]
+            return beam(*common, **self.beam_flags(), starts=[state])[0]
+        return greedy(*common, starts=[state])[0]
 
     def decode(self, name: str, width: int | None = None) -> list[Outcome]:
         """The outcome of every equation."""

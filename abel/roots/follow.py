@@ -19,22 +19,30 @@ from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 
 from abel.env import EnvConfig, look
 from abel.equation import ZERO, Equation
-from abel.operations import Action, describe, settle
-from abel.operations.branches import FINITE, factors, forks, may_lose, principal
+from abel.operations import (
+    OPERATIONS,
+    Action,
+    Fork,
+    Taken,
+    describe,
+    factors,
+    out_of_reach,
+    settle,
+)
 from abel.rewrite import replace
 from abel.roots.families import NAMES, Root, exception, implies
 from abel.roots.merging import merged
 from abel.search.decode import Solution
 from abel.search.oracle import NEAR, REACH
-from abel.transforms import open_goals, unwind
-from abel.transitions import Place, TransitionCache, advance, land, start_of
+from abel.transforms import Substitute, unwind
+from abel.transitions import State, TransitionCache, advance, land, start_of
 from abel.verify import Verdict
 
-MAX_WAYS, MAX_ASKED = 64, 12  # branches followed, and calls of the policy, for an equation
+MAX_LEADS, MAX_ASKED = 64, 12  # branches followed, and calls of the policy, for an equation
 SMALL = range(-NEAR, NEAR + 1)  # integers that are tried where there is no proof for all of them
 
-# From an equation and a place on the way from it to a solution that starts there.
-Decode = Callable[[Equation, Place], Solution]
+# From an equation and a state on the way from it to a solution that starts there.
+Decode = Callable[[Equation, State], Solution]
 
 
 @dataclass(frozen=True)
@@ -93,13 +101,13 @@ def actions_of(solution: Solution) -> tuple[Action, ...]:
     return tuple(observation.actions[index] for observation, index, *_ in solution.path)
 
 
-# ---- Ways: from a place to x = r ----
+# ---- Leads: from a state to x = r ----
 
 
-class Way(NamedTuple):
-    """A place from which to go on, and the steps to try first."""
+class Lead(NamedTuple):
+    """A state from which to go on, and the steps to try first."""
 
-    place: Place
+    state: State
     plan: tuple[Action, ...] = ()
     trusted: bool = True  # whether the plan led to a root, so that it may on other branches
     how: tuple[str, ...] = ()
@@ -115,103 +123,106 @@ class Explorer:
         self.equation, self.decode, self.config, self.cache = equation, decode, config, cache
         taken = {symbol.name for symbol in equation.coefficients}
         self.names = [name for name in NAMES if name not in taken]
-        self.pending: list[Way] = []
-        self.met: set[Place] = set()
+        self.pending: list[Lead] = []
+        self.met: set[State] = set()
         self.ends: list[tuple[Expr, tuple[str, ...]]] = []
         self.asked = 0
         self.every_branch = True
 
     def run(self, solution: Solution) -> None:
         start = start_of(self.equation, self.cache)
-        self.pending = [Way(start, actions_of(solution), solution.solved)]
-        for _ in range(MAX_WAYS):
+        self.pending = [Lead(start, actions_of(solution), solution.solved)]
+        for _ in range(MAX_LEADS):
             if not self.pending:
                 return
             if not self.follow(self.pending.pop(0)):
                 self.every_branch = False
         self.every_branch = False
 
-    def follow(self, way: Way) -> bool:
-        """Go on until x = r, or until the way parts in others; whether one of these happened."""
-        place, plan, trusted, how, num_integers = way
+    def follow(self, lead: Lead) -> bool:
+        """Go on until x = r, or until the lead parts in others; whether one of these happened."""
+        state, plan, trusted, how, num_integers = lead
         asked, own = False, set()
-        spare = False  # whether the ways of factors hold all roots, so that this one may end
-        while not place.form.solved_form:
-            if place in self.met:  # its future is known, unless this way goes in a circle
-                return place not in own
-            self.met.add(place)
-            own.add(place)
-            parts = self.split(place, how, num_integers)
-            spare = spare or bool(parts) and self.met.isdisjoint(part.place for part in parts)
+        spare = False  # whether the leads of factors hold all roots, so that this one may end
+        while not state.form.solved_form:
+            if state in self.met:  # its future is known, unless this lead goes in a circle
+                return state not in own
+            self.met.add(state)
+            own.add(state)
+            parts = self.split(state, how, num_integers)
+            spare = spare or bool(parts) and self.met.isdisjoint(part.state for part in parts)
             self.pending += parts
-            legal = look(place, self.config, self.cache).actions
-            index = locate(plan, legal)
-            if index is None and not asked:
-                (plan, trusted), asked = self.ask(place), True
-                index = locate(plan, legal)
-            if index is None:
+            legal = look(state, self.config, self.cache).actions
+            action = locate(plan, legal)
+            if action is None and not asked:
+                (plan, trusted), asked = self.ask(state), True
+                action = locate(plan, legal)
+            if action is None:
                 return spare
-            action, plan = legal[index], plan[1:]
+            plan = plan[1:]
             rest = plan if trusted else ()
-            ways = self.fork(Way(place, rest, True, how, num_integers), action, index)
-            if ways:
-                self.pending += ways
+            leads = self.fork(Lead(state, rest, True, how, num_integers), action)
+            if leads:
+                self.pending += leads
                 return True
-            place, _ = advance(place, action, index, self.cache)
-        self.ends.append((unwind(place.stack, place.form.rhs), how))
+            state, _ = advance(state, action, self.cache)
+        self.ends.append((unwind(state.stack, state.rhs), how))
         return True
 
-    def ask(self, place: Place) -> tuple[tuple[Action, ...], bool]:
+    def ask(self, state: State) -> tuple[tuple[Action, ...], bool]:
         """The policy's steps from here, and whether they lead to a root."""
         self.asked += 1
         if self.asked > MAX_ASKED:
             return (), False
-        solution = self.decode(self.equation, place)
+        solution = self.decode(self.equation, state)
         return actions_of(solution), solution.solved
 
-    def split(self, place: Place, how: tuple[str, ...], num_integers: int) -> list[Way]:
-        """If the equation is a product = 0, a way for each factor."""
-        ways = []
-        for factor in factors(place.form.lhs, place.form.rhs):
-            part = land(place._replace(form=self.cache.form(factor, ZERO)), self.cache)
-            note = f"{place.form}: {sstr(factor)} = 0"
-            ways.append(Way(part, how=(*how, note), num_integers=num_integers))
-        return ways
+    def split(self, state: State, how: tuple[str, ...], num_integers: int) -> list[Lead]:
+        """If the equation is a product = 0, a lead for each factor."""
+        leads = []
+        for factor in factors(state.lhs, state.rhs):
+            part = land(state._replace(form=self.cache.form(factor, ZERO)), self.cache)
+            note = f"{state.form}: {sstr(factor)} = 0"
+            leads.append(Lead(part, how=(*how, note), num_integers=num_integers))
+        return leads
 
-    def fork(self, way: Way, action: Action, index: int) -> list[Way]:
+    def fork(self, lead: Lead, action: Action) -> list[Lead]:
         """The branches of a step, the principal one among them; none if there is only one."""
-        place, plan, trusted, how, num_integers = way
-        form = place.form
-        after, transform = form.successors[index] or self.cache.successor(form, index)
+        state, plan, trusted, how, num_integers = lead
+        form, row = state.form, OPERATIONS[action.op]
+        after, transform = self.cache.successor(form, action)
         if after is form:
             return []
-        if may_lose(action.op, transform):
+        if not row.keeps or out_of_reach(transform):
             self.every_branch = False
         fresh = Symbol(self.names[num_integers], integer=True)
-        step, ways = describe(action._replace(op=principal(action.op, form.lhs))), []
-        for branch in forks(action.op, form.lhs, form.rhs, after.rhs, transform, fresh):
-            there = place._replace(form=self.cache.form(*settle(after.lhs, branch.rhs)))
-            if branch.transform is not None:
-                stack = (*place.stack, branch.transform)
-                there = there._replace(
-                    stack=stack, goals=open_goals(stack), num_changes=place.num_changes + 1
-                )
-            used = num_integers + (action.op not in FINITE)
-            note = (f"{form}: {step}, {branch.note}",) if branch.note else ()
-            ways.append(Way(land(there, self.cache), plan, trusted, (*how, *note), used))
-        return ways
+        leads = []
+        for fork in row.forks(Taken(form.lhs, form.rhs, after.rhs, transform, fresh)):
+            there = state.push(
+                self.cache.form(*settle(after.lhs, fork.rhs)), fork.transform, row.kind
+            )
+            step = describe(action._replace(op=fork.op or action.op))
+            note = (f"{form}: {step}, {fork.note}",) if fork.note else ()
+            used = num_integers + counts(fork, fresh)
+            leads.append(Lead(land(there, self.cache), plan, trusted, (*how, *note), used))
+        return leads
 
 
-def locate(plan: Sequence[Action], legal: Sequence[Action]) -> int | None:
-    """Where the plan's next action is among the legal ones; a letter for constants may stand for
-    others on this branch, so its name will do.
+def counts(fork: Fork, fresh: Symbol) -> bool:
+    """Whether the branch needs an integer to count its values."""
+    pushed = fork.transform.phi if isinstance(fork.transform, Substitute) else ZERO
+    return fresh in fork.rhs.free_symbols | pushed.free_symbols
+
+
+def locate(plan: Sequence[Action], legal: Sequence[Action]) -> Action | None:
+    """The plan's next action among the legal ones; a letter for constants may stand for others on
+    this branch, so its name will do.
     """
     if not plan:
         return None
     if plan[0] in legal:
-        return legal.index(plan[0])
-    names = [str(action) for action in legal]
-    return names.index(str(plan[0])) if str(plan[0]) in names else None
+        return plan[0]
+    return next((action for action in legal if str(action) == str(plan[0])), None)
 
 
 # ---- Verdicts, for families as well ----

@@ -19,7 +19,7 @@ from abel.equation import Equation
 from abel.operations import Action, settle
 from abel.trace import Trace
 from abel.transforms import Goal, unwind
-from abel.transitions import Form, Observation, Place, TransitionCache, advance, start_of
+from abel.transitions import Form, Observation, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
 Policy = Callable[[Sequence[Observation]], tuple[list[np.ndarray], np.ndarray]]
@@ -32,7 +32,7 @@ MAX_FRONTIER = 100_000  # states that a search without a policy keeps waiting, a
 class Node(NamedTuple):
     """A partial solution: where it stands and how it got there."""
 
-    place: Place
+    place: State
     observation: Observation
     log_prob: float  # of all actions so far
     path: tuple[tuple, ...]  # (observation, action index, form after, transform) of each step
@@ -74,7 +74,7 @@ def greedy(
     *,
     loops: bool = False,
     steer: Steer | None = None,
-    starts: Sequence[Place] | None = None,
+    starts: Sequence[State] | None = None,
 ) -> list[Solution]:
     """The most probable action in every state: a beam of width 1."""
     return beam(
@@ -94,7 +94,7 @@ def beam(
     complexity_coef: float,
     loops: bool = False,
     steer: Steer | None = None,
-    starts: Sequence[Place] | None = None,
+    starts: Sequence[State] | None = None,
 ) -> list[Solution]:
     """Keep the `width` best partial solutions of every equation, deduplicated by the place reached.
 
@@ -171,7 +171,7 @@ def expand(
             break
         node, index = nodes[owner[k]], int(action[k])
         taken = node.observation.actions[index]
-        place, transform = advance(node.place, taken, index, cache)
+        place, transform = advance(node.place, taken, cache)
         tried += 1
         if place.key in found or (place.key in node.seen and not loops):
             continue
@@ -315,11 +315,11 @@ def search(
     expansions = transitions = 0
     while frontier and expansions < budget:
         _, _, (lhs, rhs, goals), stack, num_changes, depth, history = heappop(frontier)
-        place = Place(cache.form(lhs, rhs), stack, goals, num_changes)
+        place = State(cache.form(lhs, rhs), stack, goals, num_changes)
         expansions += 1
         tick(expansions)
         for index, action in enumerate(look(place, config, cache).actions):
-            after, _ = advance(place, action, index, cache)
+            after, _ = advance(place, action, cache)
             transitions += 1
             key = (after.form.lhs, after.form.rhs, after.goals)
             if key in seen:
@@ -351,10 +351,10 @@ def path_along(
     while history is not None:
         history, action = history
         actions.append(action)
-    place, path = Place(cache.form(*sides)), []
+    place, path = State(cache.form(*sides)), []
     for action in reversed(actions):
         observation = look(place, config, cache)
         index = observation.actions.index(action)
-        place, transform = advance(place, action, index, cache)
+        place, transform = advance(place, action, cache)
         path.append((observation, index, place.form, transform))
     return tuple(path)

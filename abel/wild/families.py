@@ -39,7 +39,8 @@ from abel.equation import ZERO, X, has_x, num_nodes, split_factor, split_summand
 from abel.learner.records import provenance, write_json
 from abel.numeric import is_zero
 from abel.operations import Action
-from abel.operations.substitute import exact_coefficients, lets
+from abel.operations.let import lets
+from abel.operations.substitutions import exact_coefficients
 from abel.parse import ParseError, parse
 from abel.rewrite import difference, has_exponential, negate, power
 from abel.search.decode import search
@@ -381,7 +382,7 @@ def solve(env: Env) -> bool:
     tried: set[tuple] = set()
     while not env.ended:
         legal = {action: index for index, action in enumerate(env.actions)}
-        here = env.place.key
+        here = env.state.key
         wanted = (a for a in proposals(env.form.lhs, env.form.rhs) if (*here, a) not in tried)
         action = next((action for action in wanted if action in legal), None)
         if action is None:
