@@ -21,7 +21,7 @@ from abel.transforms import Transform, unwind
 from abel.transitions import Form, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
-MAX_DRAWS = 1000  # of equations, until one has a legal action
+MAX_DRAWS = 1000  # of equations, until one leaves something to do
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,8 @@ class Env:
         Computed in `step` alone, from the coefficients in `EnvConfig`.
     Episode end
         Terminated when a root is proved or no action is legal, and where the config says so at a
-        refuted root or a revisited form; truncated after `max_steps`.
+        refuted root or a revisited form; truncated after `max_steps`. An equation that reads x = r
+        as it is given, with r proved, is over at `reset`.
     Seeding
         `reset(seed=...)` fixes which problems come in which order; all else is deterministic.
     """
@@ -208,11 +209,14 @@ class Env:
         self.path: list[tuple[Action, Form, Transform | None]] = []
         self.verdict: Verdict | None = None
         self.root: Expr | None = None
+        if self.form.solved_form:  # it was given as x = r
+            self.root = self.form.rhs
+            self.verdict = self.cache.verdict(equation, self.root)
         self.visited = {self.state.key}
         self.shaping = 0.0
         self.observation: Observation = look(self.state, self.config, self.cache)
-        self.ended = not self.observation.actions
-        return self.observation, {"index": index}
+        self.ended = self.solved or not self.observation.actions
+        return self.observation, {"index": index, "solved": self.solved}
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Apply the legal action with this index."""
@@ -320,7 +324,9 @@ class SyncVectorEnv:
 
     An environment whose episode ended starts the next one at once: its observation is the new
     episode's first, and the ended one's last is in `infos[i]["final_observation"]`. `choose` picks
-    the next problem's index for an environment; by default each draws its own.
+    the next problem's index for an environment; by default each draws its own. Equations that are
+    over before the first step are passed over; `solved_as_given` hears the indices of those that
+    read x = r with a proved r.
     """
 
     def __init__(
@@ -331,6 +337,7 @@ class SyncVectorEnv:
         *,
         generator: Generator | None = None,
         choose: Callable[[], int] | None = None,
+        solved_as_given: Callable[[int], None] = lambda index: None,
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs must be at least 1, got {num_envs}")
@@ -338,18 +345,20 @@ class SyncVectorEnv:
         rest = [Env(first.equations, first.config, cache=first.cache) for _ in range(num_envs - 1)]
         self.envs = [first, *rest]
         self.cache = first.cache
-        self.choose = choose
+        self.choose, self.solved_as_given = choose, solved_as_given
 
     def begin(self, env: Env, seed: int | None = None) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode; equations without a legal action are passed over."""
+        """Begin an episode; equations that leave nothing to do are passed over."""
         for _ in range(MAX_DRAWS):
             options = {"index": self.choose()} if self.choose else None
             observation, info = env.reset(seed=seed, options=options)
             if not env.ended:
                 return observation, info
+            if env.solved:
+                self.solved_as_given(info["index"])
             seed = None
         raise ValueError(
-            f"none of {MAX_DRAWS} equations drawn has a legal action: '{env.equation}'"
+            f"none of {MAX_DRAWS} equations drawn leaves anything to do: '{env.equation}'"
         )
 
     def reset(self, *, seed: int | None = None) -> tuple[list[Observation], list[dict[str, Any]]]:

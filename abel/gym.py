@@ -110,11 +110,12 @@ class EquationEnv(gymnasium.Env[dict[str, Any], np.int64]):
         if self.ended:
             raise RuntimeError("the episode is over (or never began): call reset() first")
         self.num_steps += 1
-        legal = 0 <= action < min(len(self.inner.actions), self.max_actions)
+        over = self.inner.ended  # the equation was given as x = r, or no step is legal
+        legal = not over and 0 <= action < min(len(self.inner.actions), self.max_actions)
         if legal:
             _, reward, terminated, _, _ = self.inner.step(int(action))
         else:
-            reward, terminated = -self.inner.config.step_cost, not self.inner.actions
+            reward, terminated = -self.inner.config.step_cost, over
         truncated = not terminated and self.num_steps >= self.inner.config.max_steps
         self.ended = terminated or truncated
         info = {"illegal": not legal, "solved": self.inner.solved, **self.cut()}

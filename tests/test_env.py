@@ -301,7 +301,7 @@ def test_a_vector_passes_over_equations_without_a_legal_action():
         assert all(observation.actions for observation in observations)
         observations, *_, infos = vector.step([0] * 4)
         assert all(info.get("next_index", 1) == 1 for info in infos)
-    with pytest.raises(ValueError, match="none of 1000 equations drawn has a legal action"):
+    with pytest.raises(ValueError, match="none of 1000 equations drawn leaves"):
         SyncVectorEnv(1, texts[:1], config).reset(seed=0)
 
 
@@ -407,3 +407,32 @@ def test_a_change_of_variables_keeps_constants_beyond_the_floats():
     env.reset()
     take(env, "cov")
     assert str(env.form) == str(parse("10^70*b + 10^70*c + x^2 - 1 = 0"))
+
+
+# ---- Equations that are given as x = r ----
+
+
+def test_an_equation_that_reads_x_equals_r_is_over_at_reset():
+    env = Env(["x = a + b", "a = x"])
+    for index, root in enumerate(("a + b", "a")):
+        _, info = env.reset(options={"index": index})
+        assert info["solved"] and env.solved and env.ended and str(env.root) == root
+        assert env.trace().compare() and env.trace().steps == ()
+        with pytest.raises(RuntimeError, match="over"):
+            env.step(0)
+
+
+def test_x_equals_r_is_not_over_where_r_is_no_root():
+    """x^2/x = 0 is read as x = 0, but the equation as typed is not defined there."""
+    env = Env(["x^2/x = 0"])
+    _, info = env.reset()
+    assert env.form.solved_form and not info["solved"] and env.verdict.status == "undefined"
+
+
+def test_a_vector_passes_over_equations_given_as_x_equals_r_and_says_which():
+    order, heard = iter([0, 1, 0, 1, 1]), []
+    envs = SyncVectorEnv(
+        2, ["x = a", "b*x = a"], choose=lambda: next(order), solved_as_given=heard.append
+    )
+    _, infos = envs.reset(seed=0)
+    assert [info["index"] for info in infos] == [1, 1] and heard == [0, 0]

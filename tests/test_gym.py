@@ -79,7 +79,7 @@ def test_the_observation_is_the_padded_tree():
     num_legal = len(env.unwrapped.inner.actions)
     assert env.unwrapped.action_masks().tolist() == [True] * num_legal + [False] * (60 - num_legal)
     assert (observation["action_ops"] >= 0).tolist() == env.unwrapped.action_masks().tolist()
-    assert info == {"index": 0, "cut_nodes": 0, "cut_actions": 0}
+    assert info == {"index": 0, "solved": False, "cut_nodes": 0, "cut_actions": 0}
 
 
 def test_what_does_not_fit_is_cut_and_counted():
