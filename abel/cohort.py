@@ -43,12 +43,12 @@ from typing import Any, Literal, NamedTuple
 
 import tyro
 
+from abel.home import CODE, home
 from abel.learner.progress import Progress
 from abel.learner.records import RunError, hold, provenance, write_atomically, write_json
 from abel.report.learning import read_scalars
 from abel.stats import bootstrap_iqm, escape_rate, iqm, wilson
 
-PROJECT = Path(__file__).resolve().parent.parent
 LEVELS = (0.67, 0.79, 0.95, 0.99)  # of greedy validation accuracy: when was each first reached
 GIVEN_TO_TRAINING = {"--seed", "--out", "--resume"}  # not for the file to say
 GIVEN_TO_EVALUATE = {
@@ -268,11 +268,11 @@ def num_missing(run: Path) -> int:
     return max(asked - curve_of(run)["steps"], 0)
 
 
-def call(place: Path, *words: str) -> None:
+def call(place: Path, script: str, *words: str) -> None:
     """Run a script of the project; what it says goes to the cell's log."""
     with open(place / "log.txt", "ab") as log:
-        command = [sys.executable, *words]
-        subprocess.run(command, cwd=PROJECT, stdout=log, stderr=log, check=True)
+        command = [sys.executable, str(CODE / script), *words]
+        subprocess.run(command, cwd=home(), stdout=log, stderr=log, check=True)
 
 
 def curve_of(run: Path) -> dict[str, Any]:

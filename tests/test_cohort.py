@@ -203,7 +203,7 @@ def test_a_ray_cluster_trains_and_a_broken_cell_does_not_stop_it(tmp_path):
     assert 0 <= cells["good"]["summary"]["test greedy"]["mean"] <= 1
 
 
-FILES = sorted((cohort.PROJECT / "runs" / "cohorts").glob("*.toml"))
+FILES = sorted((cohort.home() / "runs" / "cohorts").glob("*.toml"))
 
 
 @pytest.mark.slow

@@ -5,8 +5,8 @@
     python -m abel.picov --reward-only                  # no supervision: proved roots alone teach
 
 A tree encoder reads the equation, a recurrent decoder writes a program of `abel.picov.grammar`,
-which also says what is given to it and what is not. What is learned: which equations have a substitution,
-its structure, and which coefficients it copies.
+which also says what is given to it and what is not. What is learned: which equations have a
+substitution, its structure, and which coefficients it copies.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from abel.datasets import FAMILIES, DatasetError, Problem, load_dataset, textbook
 from abel.encode import NUM_ROLES, TOKENS
 from abel.env import Env, EnvConfig
+from abel.home import home
 from abel.learner.records import (
     RunError,
     load_checkpoint,
@@ -54,7 +55,7 @@ from abel.rewrite import coefficients, difference, expand
 from abel.transforms import Generator, propose
 from abel.verify import is_identity
 
-BUNDLED = Path(__file__).resolve().parents[2] / "runs" / "picov"
+BUNDLED = home() / "runs" / "picov"
 FORMAT = "abel-picov-1"
 CLOSED = ("small", "large", "poesia")  # their training parts teach where nothing helps
 
