@@ -23,7 +23,7 @@ from typing import Any, Literal
 import torch
 import tyro
 
-from abel.datasets.load import DatasetError, Problem, load_dataset, read
+from abel.datasets import DatasetError, Problem, load_dataset, read
 from abel.env import EnvConfig
 from abel.home import home
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
@@ -33,12 +33,12 @@ from abel.report.failures import diagnose, failures
 from abel.report.learning import training
 from abel.report.pages import write_page
 from abel.report.probes import MAX_POINTS, dormant, embeddings
+from abel.report.sets import show, solution_sets, summary
 from abel.report.study import DECODERS, Outcome, Study, show_trace
 from abel.report.tables import TABLES, completeness, families, layout
 from abel.report.trigger import decomposition, trigger
 from abel.report.variants import generalisation
-from abel.roots.complete import show, solution_sets, summary
-from abel.search.decode import greedy
+from abel.search import greedy
 from abel.transforms import Generator
 from train_ppo import FORMAT, as_policy, collate, load_agent
 from train_ppo import evaluate as forward

@@ -22,7 +22,7 @@ from abel.rewrite import coefficients, difference, expand
 from abel.transforms import exponential_rate, unwind
 from abel.verify import verify_root
 
-ROOT = Path(datasets.__file__).resolve().parent.parent
+ROOT = Path(__file__).parent.parent
 SIZES = {  # train, held-out
     "abel_level1": (16, 1), "small": (1000, 100), "large": (10000, 1000),
     "poesia": (1000, 200), "poesia_numeric": (1000, 200),

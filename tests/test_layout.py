@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from abel.__main__ import COMMANDS as COMMAND_LIST
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -31,10 +33,14 @@ ENVIRONMENT = (
     "encode", "transitions", "trace", "env",
 )  # fmt: skip
 ROOMS = (
-    "search", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts", "stats",
-    "report", "roots",
+    "search", "roots", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts",
+    "stats", "report",
 )  # fmt: skip
-COMMANDS = ("diagram", "soundness", "cohort", "bench")
+COMMANDS = ("diagram", "soundness", "cohort", "bench", "__main__")
+# Rooms with one door: others import what `__init__` names, and no file behind it.
+DOORS = ("verify", "search", "roots", "datasets")
+# Temporary: they still reach past a door.
+REACH_PAST = {"wild.families", "roots.follow", "trace", "learner.replay", "train_ppo"}
 ORDER = ("", *ENVIRONMENT, *ROOMS, "train_ppo", "evaluate", *COMMANDS)
 
 CEILING = 600
@@ -115,6 +121,32 @@ def test_no_module_imports_itself_in_a_circle():
 def test_imports_point_down(name):
     above = {other for other in ours(name, True) if place(other) > place(name)}
     assert not above
+
+
+def exported(room: str) -> set[str]:
+    """The names that a room's `__init__` gives."""
+    tree = ast.parse(MODULES[room].read_text(encoding="utf-8"))
+    values = [n.value for n in tree.body if isinstance(n, ast.Assign) and "__all__" in ast.dump(n)]
+    return {element for value in values for element in ast.literal_eval(value)}
+
+
+@pytest.mark.parametrize("room", DOORS)
+def test_nothing_outside_reaches_past_a_room_s_door(room):
+    outside = [name for name in FILES if name.split(".")[0] != room and name not in REACH_PAST]
+    past = {
+        f"{name}: {other}"
+        for name in outside
+        for other in ours(name, False)
+        if other.startswith(f"{room}.") and other.removeprefix(f"{room}.") not in exported(room)
+    }
+    assert len(exported(room)) > 4 and not past
+
+
+def test_every_command_is_listed():
+    guarded = {n for n, path in FILES.items() if 'if __name__ == "__main__"' in path.read_text()}
+    rooms = {name.removesuffix(".__main__") for name in FILES if name.endswith(".__main__")}
+    found = {n if n in SCRIPTS else f"abel.{n}" for n in (guarded | rooms) - {"__main__"}}
+    assert found == set(COMMAND_LIST)
 
 
 def test_abel_does_not_import_the_scripts():

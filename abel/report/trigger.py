@@ -15,7 +15,7 @@ import numpy as np
 from abel.datasets import FAMILIES, Problem
 from abel.env import EnvConfig
 from abel.rewrite import expandable
-from abel.search.decode import Node, Policy, Solution, Steer, beam, greedy
+from abel.search import Node, Policy, Solution, Steer, beam, greedy
 from abel.transforms import Generator, propose
 
 REGIMES = ("never", "always", "rule", "learned", "rule+expand")

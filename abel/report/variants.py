@@ -11,7 +11,7 @@ from abel.datasets import Problem
 from abel.env import EnvConfig
 from abel.parse import CONSTANTS, FUNCTIONS
 from abel.report.trigger import tally
-from abel.search.decode import Policy, greedy
+from abel.search import Policy, greedy
 from abel.transforms import Generator, propose
 
 FRESH = "hjklmnpqrstuvwyz"  # letters of no generated dataset

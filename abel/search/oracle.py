@@ -37,8 +37,7 @@ from sympy import (
 from abel.equation import X, has_x
 from abel.home import CODE
 from abel.parse import parse
-from abel.verify import verify_root
-from abel.verify.samples import sample_points
+from abel.verify import sample_points, verify_root
 
 REACH = {0: 0, 1: 16, 2: 5}  # how far from 0 a family's integers are taken, by their number
 NEAR = 2  # integers so close to 0 must lie within the reach of another way to write the family
@@ -213,7 +212,7 @@ class Oracle:
         if self.child is None:
             # A new interpreter, not a fork: a copy of a network library's threads may never start.
             self.child = subprocess.Popen(
-                [sys.executable, "-m", "abel.search.oracle"],
+                [sys.executable, "-c", "from abel.search.oracle import serve; serve()"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=CODE,
             )  # fmt: skip
         answers = self.child.stdout
@@ -273,7 +272,3 @@ def serve() -> None:
         answer = QUESTIONS[question](text)
         signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps(answer), flush=True)
-
-
-if __name__ == "__main__":
-    serve()
