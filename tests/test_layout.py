@@ -154,11 +154,11 @@ def test_abel_does_not_import_the_scripts():
     # `python -m abel.bench train` measures the learner, so that one command asks for it.
     assert importers("train_ppo", False) == {"evaluate", "bench"}
     assert importers("evaluate", False) == set()
-    assert importers("tests", False) == {"bench"}
+    assert importers("tests", False) == set()
 
 
 def test_torch_comes_with_networks_only():
-    networks = {"paper.baselines", "picov.network", "report.probes"}
+    networks = {"paper.baselines", "paper.padded", "picov.network", "report.probes"}
     assert importers("torch", True) == {*networks, "train_ppo", "evaluate"}
     with_torch = {name for name in MODULES if "torch" in reaches(name)}
     assert with_torch == {*networks, "picov.reward", "picov.__main__"}
