@@ -13,6 +13,8 @@ from abel import Env, EnvConfig, parse
 from abel.datasets.textbook import solve
 from abel.numeric import is_zero
 from abel.parse import parse_expression
+from abel.picov.__main__ import run
+from abel.picov.exactness import heldout_equations, same
 from abel.picov.grammar import (
     COLUMN,
     MAX_LENGTH,
@@ -28,10 +30,7 @@ from abel.picov.network import (
     LearnedGenerator,
     PiCov,
     cloning_loss,
-    heldout_equations,
     load_generator,
-    run,
-    same,
     write_programs,
 )  # fmt: skip
 from abel.picov.reward import Proposer

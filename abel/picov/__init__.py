@@ -3,6 +3,8 @@
 Files are imported one by one, for all but `grammar` bring torch along:
 
     grammar    substitutions as programs, and what the network sees of an equation
-    network    the network, its training and its evaluation
+    network    the network, and the substitutions that it writes
+    supervise  its training: cloning the CAS detector
+    exactness  its answers beside the CAS detector's
     reward     beyond the paper: substitutions learned from reward alone
 """
