@@ -24,8 +24,7 @@ from abel.operations.branches import FINITE, factors, forks, may_lose, principal
 from abel.rewrite import replace
 from abel.roots.families import NAMES, Root, exception, implies
 from abel.roots.merging import merged
-from abel.search.decode import Solution
-from abel.search.oracle import NEAR, REACH
+from abel.search import NEAR, REACH, Solution
 from abel.transforms import open_goals, unwind
 from abel.transitions import Place, TransitionCache, advance, land, start_of
 from abel.verify import Verdict

@@ -1,16 +1,8 @@
 """From an equation to a proved root: with a policy, by search without one, and SymPy's answers."""
 
-from abel.search.decode import (
-    Node,
-    Policy,
-    Solution,
-    Steer,
-    beam,
-    greedy,
-    look_ahead,
-    search,
-    values_of,
-)
+from abel.search.ahead import look_ahead, values_of
+from abel.search.blind import search
+from abel.search.decode import Node, Policy, Solution, Steer, beam, greedy
 from abel.search.oracle import (
     DIGITS,
     NEAR,
