@@ -23,8 +23,9 @@ from typing import Any, Literal
 import torch
 import tyro
 
-from abel.datasets.load import DatasetError, Problem, load_dataset, read
+from abel.datasets import DatasetError, Problem, load_dataset, read
 from abel.env import EnvConfig
+from abel.home import home
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
 from abel.operations import Generator, settle
 from abel.parse import ParseError
@@ -32,17 +33,18 @@ from abel.report.failures import diagnose, failures
 from abel.report.learning import training
 from abel.report.pages import write_page
 from abel.report.probes import MAX_POINTS, dormant, embeddings
+from abel.report.sets import show, solution_sets, summary
 from abel.report.study import DECODERS, Outcome, Study, show_trace
 from abel.report.tables import TABLES, completeness, families, layout
 from abel.report.trigger import decomposition, trigger
 from abel.report.variants import generalisation
-from abel.roots.complete import show, solution_sets, summary
-from abel.search.decode import greedy
+from abel.search import greedy
 from train_ppo import FORMAT, as_policy, collate, load_agent
 from train_ppo import evaluate as forward
 
 FULL_BUDGET, REPORT_BUDGET = 100_000, 200  # states expanded for an equation: the paper's, ours
 WIDTHS = (1, 2, 5, 10, 20)
+COST = ("solved", "transitions_per_equation", "ms_per_equation")  # columns of two reports
 DORMANT_THRESHOLD = 0.1
 ABOUT_COV = ("trigger", "decomposition")  # reports on cov, which general agents do not have
 
@@ -133,8 +135,8 @@ class Run:
 
 
 def load_run(args: Args) -> Run:
-    here = Path(__file__).parent / args.run  # the reference agent is found from anywhere
-    path = here if not Path(args.run).exists() and here.exists() else Path(args.run)
+    path = home() / args.run  # the reference agent is found from anywhere
+    path = path if path.exists() and not Path(args.run).exists() else Path(args.run)
     agent, trained, state = load_agent(path)
     config = trained.env if args.cov == "run" else replace(trained.env, cov=args.cov)
     folder = path if path.is_dir() else path.parent
@@ -176,8 +178,7 @@ def families_report(study: Study, run: Run) -> dict[str, Any]:
 
 def widths_report(study: Study, run: Run) -> dict[str, Any]:
     rows = [study.summary("beam", width) for width in WIDTHS]
-    columns = ("solved", "transitions_per_equation", "ms_per_equation")
-    parallel = {name: [row[name] for row in rows] for name in columns}
+    parallel = {name: [row[name] for row in rows] for name in COST}
     return {"n": len(study.problems), "widths": list(WIDTHS), **parallel}
 
 
@@ -207,12 +208,11 @@ def failures_report(study: Study, run: Run) -> dict[str, Any]:
 
 
 def cost_report(study: Study, run: Run) -> dict[str, Any]:
-    columns = ("solved", "transitions_per_equation", "ms_per_equation")
     rows = []
     for name in DECODERS:
         row = study.summary(name)
         shown = "SymPy solve" if name == "oracle" else name
-        rows.append({"decoder": shown, **{column: row[column] for column in columns}})
+        rows.append({"decoder": shown, **{column: row[column] for column in COST}})
     return {"n": len(study.problems), "budget": study.budget, "rows": rows}
 
 
@@ -230,8 +230,8 @@ def embeddings_report(study: Study, run: Run) -> dict[str, Any]:
     forms = [cache.form(*settle(p.equation.lhs, p.equation.rhs)) for p in problems]
     states = [cache.observe(form, True) for form in forms]
     _, graph = run.agent.encoder(collate(states, run.agent.net.share))  # [N, H]
-    labels = [problem.text for problem in problems]
-    return embeddings(graph.numpy(), labels, study.families[:MAX_POINTS], run.out / "projector")
+    labels, kinds = [problem.text for problem in problems], study.families[:MAX_POINTS]
+    return embeddings(graph.numpy(), labels, kinds, run.out / "projector")
 
 
 def compared(report: Callable[..., dict[str, Any]]) -> Callable[[Study, Run], dict[str, Any]]:

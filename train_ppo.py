@@ -60,7 +60,7 @@ from abel.learner.replay import (
 )  # fmt: skip
 from abel.operations import OPERATIONS, SUBSTITUTIONS
 from abel.paper.baselines import CURIOSITY, CuriosityName, GraphConvolution, GraphSAGE, PreorderMLP
-from abel.search.decode import Policy, beam, greedy
+from abel.search import Policy, beam, greedy
 from abel.transitions import Observation, TransitionCache
 
 FORMAT = "abel-agent-1"  # of checkpoints

@@ -303,7 +303,7 @@ def bench_train(args: argparse.Namespace) -> None:
     import torch  # these sit above `abel`: only this command needs them
 
     import train_ppo
-    from tests.padded import PaddedTreeMLP, pad
+    from abel.paper.padded import PaddedTreeMLP, pad
 
     with tempfile.TemporaryDirectory() as out:
         flags = ["--dataset", args.dataset, "--total-timesteps", str(args.train_steps)]

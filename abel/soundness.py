@@ -16,8 +16,7 @@ from typing import Any
 
 from sympy import Expr, Integer, Symbol
 
-from abel.datasets import FAMILIES, load_dataset
-from abel.datasets.textbook import solve
+from abel.datasets import FAMILIES, load_dataset, textbook
 from abel.env import Env, EnvConfig
 from abel.equation import ZERO, Equation, Label, X, has_x
 from abel.learner.records import provenance, write_json
@@ -93,7 +92,7 @@ def measure(name: str) -> dict[str, list[int]]:
             counts["published"][1] += bool(verify_root(equation, unwind(stack, rhs)))
         env = Env([problem], EnvConfig(terms="blocks", max_steps=30))
         env.reset(options={"index": 0})
-        solved = solve(env, relabel=True)
+        solved = textbook.solve(env, relabel=True)
         if not env.form.solved_form:
             continue
         for way in ("honest, one by one", "honest"):

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from torch.utils.tensorboard import SummaryWriter
 
-from abel import cohort
+from abel.cohort import cells, read_cohort
+from abel.cohort.__main__ import main
 from abel.datasets import load_dataset
+from abel.home import home
 from abel.report.study import DECODERS
 from evaluate import REPORTS
 from train_ppo import parse_args
@@ -66,9 +68,9 @@ def run(tmp_path, monkeypatch):
 
     def start(solved: dict[str, int], *flags: str) -> tuple[int, Scripts, dict]:
         scripts = Scripts(solved)
-        monkeypatch.setattr(cohort, "call", scripts)
+        monkeypatch.setattr(cells, "call", scripts)
         out = ["--out", str(tmp_path / "out"), "--results", str(tmp_path / "results")]
-        code = cohort.main([str(tmp_path / "table.toml"), *out, "--jobs", "1", *flags])
+        code = main([str(tmp_path / "table.toml"), *out, "--jobs", "1", *flags])
         return code, scripts, json.loads((tmp_path / "results" / "table.json").read_text())
 
     return start
@@ -123,7 +125,7 @@ def test_what_was_interrupted_goes_on(run, tmp_path):
 
 
 def test_a_run_that_stops_early_is_not_evaluated(run, monkeypatch):
-    monkeypatch.setattr(cohort, "num_missing", lambda run: 1000)
+    monkeypatch.setattr(cells, "num_missing", lambda run: 1000)
     code, scripts, table = run({"1": 4, "2": 2})
     assert code == 1 and {call[0] for call in scripts.calls} == {"train_ppo.py"}
     assert "1,000 steps before its end" in table["cells"]["with"]["seeds"]["1"]["error"]
@@ -182,7 +184,7 @@ def test_a_bad_file_is_one_clear_line_and_exit_2(text, words, tmp_path, capsys):
     path = tmp_path / "bad.toml"
     if text is not None:
         path.write_text(text)
-    assert cohort.main([str(path)]) == 2
+    assert main([str(path)]) == 2
     said = capsys.readouterr().err
     assert words in said and said.count("\n") == 1
 
@@ -197,20 +199,20 @@ def test_a_ray_cluster_trains_and_a_broken_cell_does_not_stop_it(tmp_path):
     )
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     out = ["--out", str(tmp_path / "out"), "--results", str(tmp_path / "results")]
-    code = cohort.main([str(tmp_path / "ray.toml"), *out, "--engine", "ray"])
+    code = main([str(tmp_path / "ray.toml"), *out, "--engine", "ray"])
     cells = json.loads((tmp_path / "results" / "ray.json").read_text())["cells"]
     assert code == 1 and "error" in cells["bad"]["seeds"]["1"]
     assert 0 <= cells["good"]["summary"]["test greedy"]["mean"] <= 1
 
 
-FILES = sorted((cohort.PROJECT / "runs" / "cohorts").glob("*.toml"))
+FILES = sorted((home() / "runs" / "cohorts").glob("*.toml"))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_every_cohort_of_the_project_can_be_run(path, tmp_path):
-    table = cohort.read_cohort(path)
-    for job in cohort.jobs_of(table._replace(seeds=table.seeds[:1]), tmp_path):
+    table = read_cohort(path)
+    for job in cells.jobs_of(table._replace(seeds=table.seeds[:1]), tmp_path):
         args = parse_args(job.flags)
         assert load_dataset(args.dataset, "val"), job.cell
         assert set(job.decoders) <= set(DECODERS) and set(job.reports) <= set(REPORTS)

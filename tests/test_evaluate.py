@@ -62,7 +62,7 @@ def no_sympy(monkeypatch):
         def __exit__(self, *exception):
             pass
 
-    monkeypatch.setattr("abel.roots.complete.Oracle", Silent)
+    monkeypatch.setattr("abel.report.sets.Oracle", Silent)
 
 
 @pytest.fixture

@@ -10,11 +10,13 @@ import torch
 
 import evaluate
 import train_ppo
-from abel import cohort
+from abel.cohort import cells
+from abel.cohort.__main__ import main as run_cohort
 from abel.datasets import load as datasets
 from abel.datasets import load_dataset
-from abel.learner.records import hold
+from abel.learner.records import hold, write_json
 from abel.picov import network as picov
+from abel.picov.__main__ import run as run_picov
 
 REFERENCE = Path(train_ppo.__file__).parent / "runs" / "reference" / "best.pt"
 
@@ -195,7 +197,7 @@ def test_an_agent_alone_cannot_be_trained_on(good, folder, capsys):
 def test_a_generator_that_is_none_is_refused(change, words, tmp_path, capsys):
     stored = torch.load(picov.BUNDLED / "weights.pt", weights_only=True)
     torch.save({**stored, **change}, tmp_path / "weights.pt")
-    refused(capsys, picov.run(["--eval", "--out", str(tmp_path)]), words)
+    refused(capsys, run_picov(["--eval", "--out", str(tmp_path)]), words)
 
 
 def test_a_generator_with_code_or_damage_is_refused(tmp_path, capsys):
@@ -203,13 +205,13 @@ def test_a_generator_with_code_or_damage_is_refused(tmp_path, capsys):
     whole = (picov.BUNDLED / "weights.pt").read_bytes()
     for content in (pickle.dumps(Bomb(tmp_path / "exploded")), b"", whole[:5000]):
         file.write_bytes(content)
-        refused(capsys, picov.run(["--eval", "--out", str(tmp_path)]), "cannot read checkpoint")
+        refused(capsys, run_picov(["--eval", "--out", str(tmp_path)]), "cannot read checkpoint")
     stored = torch.load(picov.BUNDLED / "weights.pt", weights_only=True)
     stored["weights"]["next.bias"].fill_(torch.nan)
     torch.save(stored, file)
-    refused(capsys, picov.run(["--eval", "--out", str(tmp_path)]), "not finite")
+    refused(capsys, run_picov(["--eval", "--out", str(tmp_path)]), "not finite")
     file.unlink()
-    refused(capsys, picov.run(["--eval", "--out", str(tmp_path)]), "there is no generator")
+    refused(capsys, run_picov(["--eval", "--out", str(tmp_path)]), "there is no generator")
     assert not list(tmp_path.iterdir())
 
 
@@ -307,7 +309,7 @@ CELL = "[cells]\na = ''"
 def test_a_cohort_that_is_none_is_refused(text, words, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("bad.toml").write_text(text, encoding="latin-1")
-    refused(capsys, cohort.main(["bad.toml", "--out", "out", "--results", "results"]), words)
+    refused(capsys, run_cohort(["bad.toml", "--out", "out", "--results", "results"]), words)
     assert [path.name for path in tmp_path.iterdir()] == ["bad.toml"]
 
 
@@ -316,7 +318,7 @@ def test_two_cohorts_of_one_name_do_not_run_at_once(tmp_path, capsys):
     (tmp_path / "out" / "table").mkdir(parents=True)
     lock = hold(tmp_path / "out" / "table")
     args = [str(tmp_path / "table.toml"), "--out", str(tmp_path / "out")]
-    refused(capsys, cohort.main(args), "is in use by process", str(os.getpid()))
+    refused(capsys, run_cohort(args), "is in use by process", str(os.getpid()))
     lock.close()
 
 
@@ -324,11 +326,11 @@ def test_two_cohorts_of_one_name_do_not_run_at_once(tmp_path, capsys):
 def test_a_cell_whose_records_are_damaged_fails_alone(name, tmp_path, monkeypatch):
     (tmp_path / "train" / "run").mkdir(parents=True)
     (tmp_path / "train" / "run" / "last.pt").touch()
-    cohort.write_json(tmp_path / "asked.json", {"flags": [], "evaluate": []})
+    write_json(tmp_path / "asked.json", {"flags": [], "evaluate": []})
     for file in ("train/run/args.json", "test-greedy.json"):
-        cohort.write_json(tmp_path / file, {"total_timesteps": 1})
+        write_json(tmp_path / file, {"total_timesteps": 1})
     (tmp_path / name).write_text("[" * 10_000)
-    monkeypatch.setattr(cohort, "call", lambda *words: pytest.fail(f"{words} was called"))
-    monkeypatch.setattr(cohort, "curve_of", lambda run: {"steps": 1})
-    job = cohort.Job("a", 1, [], ["test"], ["greedy"], [], [], str(tmp_path))
-    assert f"{name}' is damaged" in cohort.run_job(job)["error"]
+    monkeypatch.setattr(cells, "call", lambda *words: pytest.fail(f"{words} was called"))
+    monkeypatch.setattr(cells, "curve_of", lambda run: {"steps": 1})
+    job = cells.Job("a", 1, [], ["test"], ["greedy"], [], [], str(tmp_path))
+    assert f"{name}' is damaged" in cells.run_job(job)["error"]

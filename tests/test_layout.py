@@ -5,12 +5,15 @@ All of it is read from the sources; nothing is imported.
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from abel.__main__ import COMMANDS as COMMAND_LIST
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,23 +30,33 @@ FILES = MODULES | SCRIPTS
 
 # Files and rooms, each building on those before it and never on those after it.
 ENVIRONMENT = (
-    "equation", "rewrite", "numeric", "parse", "transforms", "verify", "operations", "encode",
-    "transitions", "trace", "env",
+    "home", "equation", "rewrite", "numeric", "parse", "transforms", "verify", "operations",
+    "encode", "transitions", "trace", "env",
 )  # fmt: skip
 ROOMS = (
-    "search", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts", "stats",
-    "report", "roots",
+    "search", "roots", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts",
+    "stats", "report",
 )  # fmt: skip
-COMMANDS = ("diagram", "soundness", "cohort", "bench")
+COMMANDS = ("diagram", "soundness", "cohort", "bench", "__main__")
+# Rooms with one door: others import what `__init__` names, and no file behind it.
+DOORS = ("rewrite", "parse", "verify", "search", "roots", "datasets", "cohort")
+# Temporary: they still reach past a door.
+REACH_PAST = {"wild.families", "trace"}
 ORDER = ("", *ENVIRONMENT, *ROOMS, "train_ppo", "evaluate", *COMMANDS)
 
-CEILING = 600
+CEILING = 450
 CEILINGS = {
-    "evaluate.py": 400,
+    "evaluate": 400,
     # One file on purpose, to be read top to bottom: 64 flags of two lines each, declaration and
     # documentation, then all presets, the network, the losses and the loop.
-    "train_ppo.py": 870,
-}
+    "train_ppo": 870,
+    # Temporary: to be split by concept.
+    "operations": 480, "operations.substitute": 600, "datasets.generate": 600,
+    "wild.families": 460,
+}  # fmt: skip
+MOST_FILES = 12  # of a room, without what names them and what runs them
+LONGEST_FUNCTION = 60
+LONG_FUNCTIONS = {"train_ppo.main", "diagram.architecture"}
 VAGUE_NAMES = {"utils", "util", "common", "base", "helpers", "misc"}
 HOMES = re.compile(r"(?<![\w.])/(?:tmp|work|home|root|Users|opt)\b|(?<!\w)~[/]")
 
@@ -117,19 +130,53 @@ def test_imports_point_down(name):
     assert not above
 
 
+def exported(room: str) -> set[str]:
+    """The names that a room's `__init__` gives."""
+    tree = ast.parse(MODULES[room].read_text(encoding="utf-8"))
+    values = [n.value for n in tree.body if isinstance(n, ast.Assign) and "__all__" in ast.dump(n)]
+    return {element for value in values for element in ast.literal_eval(value)}
+
+
+@pytest.mark.parametrize("room", DOORS)
+def test_nothing_outside_reaches_past_a_room_s_door(room):
+    outside = [name for name in FILES if name.split(".")[0] != room and name not in REACH_PAST]
+    past = {
+        f"{name}: {other}"
+        for name in outside
+        for other in ours(name, False)
+        if other.startswith(f"{room}.") and other.removeprefix(f"{room}.") not in exported(room)
+    }
+    assert len(exported(room)) > 2 and not past
+
+
+def test_every_command_is_listed():
+    guarded = {n for n, path in FILES.items() if 'if __name__ == "__main__"' in path.read_text()}
+    rooms = {name for name in FILES if name.endswith(".__main__")}
+    names = {name.removesuffix(".__main__") for name in guarded | rooms} - {"__main__"}
+    found = {name if name in SCRIPTS else f"abel.{name}" for name in names}
+    assert found == set(COMMAND_LIST)
+
+
 def test_abel_does_not_import_the_scripts():
     assert not (importers("train_ppo", True) | importers("evaluate", True)) - {"evaluate"}
     # `python -m abel.bench train` measures the learner, so that one command asks for it.
     assert importers("train_ppo", False) == {"evaluate", "bench"}
     assert importers("evaluate", False) == set()
-    assert importers("tests", False) == {"bench"}
+    assert importers("tests", False) == set()
 
 
 def test_torch_comes_with_networks_only():
-    networks = {"paper.baselines", "picov.network", "report.probes"}
-    assert importers("torch", True) == {*networks, "train_ppo", "evaluate"}
+    networks = {
+        "paper.baselines",
+        "paper.padded",
+        "picov.network",
+        "picov.supervise",
+        "report.probes",
+    }
+    assert importers("torch", True) == {*networks, "picov.__main__", "train_ppo", "evaluate"}
     with_torch = {name for name in MODULES if "torch" in reaches(name)}
-    assert with_torch == {*networks, "picov.reward", "picov.__main__"}
+    others = {"exactness", "reward", "__main__"}
+    assert with_torch == {*networks, *(f"picov.{name}" for name in others)}
     # Checkpoints, and the benchmark of the network: on demand.
     assert importers("torch", False) - importers("torch", True) == {"learner.records", "bench"}
 
@@ -141,7 +188,7 @@ def test_the_scripts_do_no_algebra():
 
 def test_optional_packages_have_one_place_each():
     assert importers("gymnasium", False) == {"gym"}
-    assert importers("ray", False) == {"cohort"} and importers("ray", True) == set()
+    assert importers("ray", False) == {"cohort.cells"} and importers("ray", True) == set()
     assert importers("stable_baselines3", False) | importers("sb3_contrib", False) == set()
     assert not [name for name, path in FILES.items() if "abel.gym" in imports(path, False)]
 
@@ -149,11 +196,27 @@ def test_optional_packages_have_one_place_each():
 # ---- Files ----
 
 
-@pytest.mark.parametrize("path", FILES.values(), ids=lambda path: path.name)
-def test_files_stay_short(path):
-    ceiling = CEILINGS.get(path.name, CEILING)
-    length = len(path.read_text(encoding="utf-8").splitlines())
-    assert length <= ceiling, f"{path.name}: {length} lines; split it by concept"
+@pytest.mark.parametrize("name", FILES)
+def test_files_stay_short(name):
+    length = len(FILES[name].read_text(encoding="utf-8").splitlines())
+    assert length <= CEILINGS.get(name, CEILING), f"{length} lines; split it by concept"
+
+
+def test_a_room_has_at_most_a_dozen_files():
+    rooms = Counter(name.split(".")[0] for name in MODULES if name.count("."))
+    rooms.subtract(name.split(".")[0] for name in MODULES if name.endswith(".__main__"))
+    assert len(rooms) > 8 and max(rooms.values()) <= MOST_FILES, rooms
+
+
+def test_functions_stay_short():
+    lengths = {
+        f"{name}.{node.name}": node.end_lineno - node.lineno + 1
+        for name, path in FILES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    }
+    long = {name for name, length in lengths.items() if length > LONGEST_FUNCTION}
+    assert long == LONG_FUNCTIONS, {name: lengths[name] for name in long ^ LONG_FUNCTIONS}
 
 
 def test_names_say_what_is_inside():

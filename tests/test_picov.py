@@ -15,6 +15,8 @@ from abel.numeric import is_zero
 from abel.operations import propose
 from abel.operations.relabel import relabel
 from abel.parse import parse_expression
+from abel.picov.__main__ import run
+from abel.picov.exactness import heldout_equations, same
 from abel.picov.grammar import (
     COLUMN,
     MAX_LENGTH,
@@ -30,10 +32,7 @@ from abel.picov.network import (
     LearnedGenerator,
     PiCov,
     cloning_loss,
-    heldout_equations,
     load_generator,
-    run,
-    same,
     write_programs,
 )  # fmt: skip
 from abel.picov.reward import Proposer

@@ -7,8 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from abel.paper.published import OPEN, PAPER
 from abel.report.page import Code, Table, formula, plain, to_markdown
-from abel.report.pages import OPEN, PAPER, SECTIONS, ReportError, main, number, rate, write_page
+from abel.report.pages import SECTIONS, ReportError, main, number, rate, write_page
 
 FAMILIES = {"quadratic": [14, 15], "exponential": [0, 15], "abel_level3": [20, 20]}
 ARM = {"overall": [34, 50], "open": [14, 30], "closed": [20, 20], "by_family": FAMILIES}

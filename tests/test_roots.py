@@ -30,8 +30,9 @@ from abel.env import look
 from abel.equation import Equation, X
 from abel.operations import OPERATIONS, Taken, factors, out_of_reach
 from abel.operations.forks import every_value
+from abel.report.sets import SolutionSet, show, summary
 from abel.report.tables import completeness, layout
-from abel.roots.complete import Check, SolutionSet, check_roots, show, summary
+from abel.roots import Check, check_roots
 from abel.roots.families import Root
 from abel.roots.follow import SMALL, Roots, all_roots, judge
 from abel.roots.merging import distinct_roots, merged

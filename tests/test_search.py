@@ -5,8 +5,8 @@ import pytest
 
 from abel import Env, EnvConfig, Trace, parse
 from abel.datasets.textbook import proposals
-from abel.search import decode as search_module
-from abel.search.decode import Node, beam, best, greedy, look_ahead, search
+from abel.search import Node, beam, blind, greedy, look_ahead, search
+from abel.search.decode import best
 from abel.transitions import State
 
 TEXTS = ["a*x + b", "c*(a*x + b) + d", "a*x^2 + b*x + c", "sqrt(x) + 1", "e + (a*x + b)/(c*x + d)"]
@@ -196,14 +196,14 @@ def test_looking_ahead_finds_a_beginning_that_the_policy_lacks():
 def test_looking_ahead_goes_on_from_what_is_valued_and_small(monkeypatch):
     """Of places valued alike, the smaller one comes first: its reward has been earned already."""
     equations, config, cache = setup(["a*x + b"], max_steps=3, terms="blocks")
-    monkeypatch.setattr("abel.search.decode.MOST_PROMISING", 1)
+    monkeypatch.setattr("abel.search.ahead.MOST_PROMISING", 1)
     followed = []
 
     def watching(*args, starts=None, **kwargs):
         followed.extend(str(place.form) for place in starts or ())
         return beam(*args, starts=starts, **kwargs)
 
-    monkeypatch.setattr("abel.search.decode.beam", watching)
+    monkeypatch.setattr("abel.search.ahead.beam", watching)
     rng = np.random.default_rng(0)
     look_ahead(familiar({}, {}), equations, config, cache, rng, width=1)
     look_ahead(familiar({}, {"div a": 1.0}), equations, config, cache, rng, width=1)
@@ -327,7 +327,7 @@ def test_depth_is_limited_as_an_episode_is():
 
 
 def test_a_full_frontier_keeps_the_best(monkeypatch):
-    monkeypatch.setattr(search_module, "MAX_FRONTIER", 8)
+    monkeypatch.setattr(blind, "MAX_FRONTIER", 8)
     equations, config, cache = setup(["(x + a)/b + 2"], terms="blocks")
     assert search(equations[0], config, cache, budget=60, weight=1).solved
 

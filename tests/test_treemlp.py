@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from abel import Env, EnvConfig
-from tests.padded import PaddedTreeMLP, pad
+from abel.paper.padded import PaddedTreeMLP, pad
 from train_ppo import Agent, NetConfig, TreeMLP, collate, evaluate
 
 TEXTS = [

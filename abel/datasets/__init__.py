@@ -1,5 +1,6 @@
-"""The benchmarks: loading them, and generating them anew."""
+"""The benchmarks: loading them, generating them anew, and solving them as a textbook would."""
 
-from abel.datasets.load import FAMILIES, DatasetError, Problem, load_dataset
+from abel.datasets import textbook
+from abel.datasets.load import FAMILIES, FOLDER, DatasetError, Problem, load_dataset, read
 
-__all__ = ["FAMILIES", "DatasetError", "Problem", "load_dataset"]
+__all__ = ["FAMILIES", "FOLDER", "DatasetError", "Problem", "load_dataset", "read", "textbook"]

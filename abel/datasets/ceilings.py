@@ -14,7 +14,7 @@ import sympy
 from abel.datasets.generate import VERSION, construct_root, has_route
 from abel.datasets.load import POESIA, load_dataset
 from abel.parse import parse
-from abel.search.oracle import Oracle
+from abel.search import Oracle
 
 
 def statistics(names: Iterable[str], num_scripted: int, num_sympy: int, limit: float) -> dict:

@@ -19,9 +19,10 @@ from functools import cached_property
 from pathlib import Path
 
 from abel.equation import Equation
+from abel.home import home
 from abel.parse import CONSTANTS, FUNCTIONS, ParseError, parse
 
-FOLDER = Path(__file__).resolve().parents[2] / "datasets"
+FOLDER = home() / "datasets"
 SPLITS = ("train", "val", "test", "heldout", "all")
 VALIDATION, SPLIT_SEED = 0.3, 42  # paper: 30/70 of the held-out equations, seed 42
 SMALLEST_SPLIT = 10  # a user's file with fewer different equations is not split

@@ -21,6 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, get_args, get_origin, get_type_hints
 
+from abel.home import clone
+
 PACKAGES = ("torch", "sympy", "python-flint", "numpy", "mpmath", "tyro", "tensorboard")
 
 
@@ -56,9 +58,11 @@ def without_out(argv: Sequence[str]) -> list[str]:
 
 def provenance(argv: Sequence[str], equations: Sequence[str]) -> dict[str, Any]:
     """What it takes to repeat a run: command, commit, versions, and a hash of the equations."""
-    root = Path(__file__).parents[2]
+    root = clone()  # what is installed has no commit
 
     def git(*words: str) -> str:
+        if root is None:
+            return ""
         try:
             command = ["git", "-C", str(root), *words]
             return subprocess.run(

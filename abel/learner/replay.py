@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from abel.env import Env
-from abel.search.decode import Policy, look_ahead, values_of
+from abel.search import Policy, look_ahead, values_of
 from abel.transitions import Observation
 from abel.verify import Verdict
 

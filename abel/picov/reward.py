@@ -23,8 +23,10 @@ from abel.datasets import FAMILIES, load_dataset, textbook
 from abel.env import Env, EnvConfig
 from abel.equation import remember
 from abel.operations import Action
+from abel.picov.exactness import solved_by_script
 from abel.picov.grammar import NUM, PRODUCTIONS, Example, Program, View, build, look
-from abel.picov.network import Args, LearnedGenerator, Learner, solved_by_script, write_programs
+from abel.picov.network import LearnedGenerator, write_programs
+from abel.picov.supervise import Args, Learner
 
 CLONE_EVERY, CLONE_STEPS, CLONE_BATCH = 50, 10, 48
 SAMPLES = 16  # programs drawn at once for a view, cautiously and boldly

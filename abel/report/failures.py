@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from abel.operations import describe
-from abel.search.decode import Solution
+from abel.search import Solution
 from abel.transforms import unwind
 from abel.transitions import TransitionCache, advance, start_of
 

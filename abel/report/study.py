@@ -18,8 +18,7 @@ from abel.learner.progress import Progress
 from abel.operations import Generator, describe
 from abel.report.kinds import structural_type
 from abel.report.trigger import tally
-from abel.search.decode import Policy, Solution, beam, greedy, search
-from abel.search.oracle import Oracle
+from abel.search import Oracle, Policy, Solution, beam, greedy, search
 from abel.transitions import State, TransitionCache
 
 CHUNK = 64  # equations decoded together

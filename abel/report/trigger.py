@@ -16,7 +16,7 @@ from abel.datasets import FAMILIES, Problem
 from abel.env import EnvConfig
 from abel.operations import Generator, propose
 from abel.rewrite import expandable
-from abel.search.decode import Node, Policy, Solution, Steer, beam, greedy
+from abel.search import Node, Policy, Solution, Steer, beam, greedy
 
 REGIMES = ("never", "always", "rule", "learned", "rule+expand")
 

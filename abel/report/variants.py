@@ -12,7 +12,7 @@ from abel.env import EnvConfig
 from abel.operations import Generator, propose
 from abel.parse import CONSTANTS, FUNCTIONS
 from abel.report.trigger import tally
-from abel.search.decode import Policy, greedy
+from abel.search import Policy, greedy
 
 FRESH = "hjklmnpqrstuvwyz"  # letters of no generated dataset
 SCALES = [*range(-100, -10), *range(11, 101)]  # past the numbers that datasets are drawn from

@@ -1,1 +1,6 @@
-"""All roots of an equation: other branches followed, none listed twice, and what is complete."""
+"""All roots of an equation: other branches, no root twice, and whether these are all."""
+
+from abel.roots.complete import STATES, Check, check_roots
+from abel.roots.follow import Roots, all_roots
+
+__all__ = ["STATES", "Check", "Roots", "all_roots", "check_roots"]

@@ -7,9 +7,6 @@ family for integers around 0. At a point a root counts only if its condition is 
 
 from __future__ import annotations
 
-import json
-import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,19 +16,13 @@ import mpmath
 import sympy as sp
 from sympy import And, Symbol
 
-from abel.datasets import Problem
 from abel.equation import Equation
-from abel.learner.progress import Progress
-from abel.report.study import Study
 from abel.roots.families import Root, line_of
-from abel.roots.follow import Roots, all_roots
+from abel.roots.follow import Roots
 from abel.roots.merging import Table, Value, distinct_roots, is_root_at, is_same, values_at
-from abel.search.decode import Solution
-from abel.search.oracle import DIGITS, Oracle, SetAnswer, compared_points, is_near, window
-from abel.verify.balls import Point
-from abel.verify.conditions import condition_text, integers_of
+from abel.search import DIGITS, SetAnswer, compared_points, is_near, window
+from abel.verify import Point, condition_text, integers_of
 
-FORMAT = "abel-roots-1"
 # What is known of a set: it lacks roots, SymPy's lacks some of its roots, or both; it lacks none
 # where a condition on the coefficients holds; or nothing is known.
 State = Literal["complete", "fewer", "more", "different", "complete where", "unknown"]
@@ -77,85 +68,6 @@ class Check:
             "by_sympy": self.by_sympy, "sympy_set": self.sympy_set, "sympy_reason": self.reason,
             "complete_where": None if self.where is None else sp.sstr(self.where),
         }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class SolutionSet:
-    """An equation with its first solution, all its roots, and whether these are all."""
-
-    problem: Problem
-    solution: Solution
-    roots: Roots
-    check: Check
-    seconds: float
-
-    def to_text(self) -> str:
-        first = f"{self.problem.text}\nno first root found"
-        if self.solution.solved:
-            first = self.solution.trace().to_text()
-        return "\n".join([first, "", self.roots.to_text(), self.check.to_text()])
-
-    def to_latex(self) -> str:
-        return "\n".join([self.solution.trace().to_latex(), self.roots.to_latex()])
-
-    def to_data(self) -> dict[str, Any]:
-        return {
-            "format": FORMAT, "equation": self.problem.text, "family": self.problem.family,
-            "trace": self.solution.trace().to_data(), **self.roots.to_data(),
-            "completeness": self.check.to_data(), "seconds": self.seconds,
-        }  # fmt: skip
-
-
-def solution_sets(study: Study, decoder: str) -> list[SolutionSet]:
-    """All roots of every equation, from the first solution that the decoder finds."""
-    cache, progress = study.new_cache(), Progress(sys.stderr)
-    found: list[SolutionSet] = []
-    outcomes = study.decode(decoder)
-    with Oracle(study.limit) as oracle:
-        for problem, outcome in zip(study.problems, outcomes):
-            progress.show(f"all roots of {len(found) + 1} of {len(outcomes)}: {problem.text}")
-            solution = outcome.solution
-            assert solution is not None  # a policy's decoder gives one, solved or not
-            begun = time.process_time()
-            roots = all_roots(
-                solution,
-                lambda equation, place: study.decode_from(decoder, equation, place, cache),
-                study.config,
-                cache,
-            )
-            seconds = time.process_time() - begun
-            check = check_roots(roots, oracle.solution_set(problem.text))
-            found.append(SolutionSet(problem, solution, roots, check, seconds))
-    progress.show("")
-    return found
-
-
-def summary(sets: Sequence[SolutionSet]) -> dict[str, Any]:
-    """How many of the sets are complete, by family."""
-
-    def counts(part: Sequence[SolutionSet]) -> dict[str, int]:
-        states = [each.check.state for each in part]
-        return {
-            "n": len(part), "with_a_root": sum(bool(each.roots.found) for each in part),
-            **{state.replace(" ", "_"): states.count(state) for state in STATES},
-            "every_branch_followed": sum(each.roots.every_branch for each in part),
-            "with_unproven": sum(bool(each.roots.unproven) for each in part),
-        }  # fmt: skip
-
-    families = sorted({each.problem.family for each in sets})
-    return {
-        "all": counts(sets),
-        "by_family": {f: counts([s for s in sets if s.problem.family == f]) for f in families},
-        "equations": [each.to_data() for each in sets],
-    }
-
-
-def show(sets: Sequence[SolutionSet], kind: str, single: bool) -> str:
-    """The sets as text, LaTeX or JSON."""
-    if kind == "json":
-        data = [each.to_data() for each in sets]
-        return json.dumps(data[0] if single else data, indent=2)
-    return "\n\n".join(each.to_latex() if kind == "latex" else each.to_text() for each in sets)
 
 
 # ---- The tests ----

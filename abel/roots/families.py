@@ -17,8 +17,7 @@ from sympy import And, Expr, Ge, Gt, Integer, Le, Lt, Mod, Ne, Symbol, sstr
 
 from abel.equation import num_nodes
 from abel.rewrite import replace
-from abel.verify.balls import Point
-from abel.verify.conditions import valid_when_text
+from abel.verify import Point, valid_when_text
 
 NAMES = ("n", "m", "k", "j", *(f"n{i}" for i in range(1, 64)))
 MAX_PERIOD = 10_000  # integers that are tried for the classes which families leave out

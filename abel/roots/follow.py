@@ -32,8 +32,7 @@ from abel.operations import (
 from abel.rewrite import replace
 from abel.roots.families import NAMES, Root, exception, implies
 from abel.roots.merging import merged
-from abel.search.decode import Solution
-from abel.search.oracle import NEAR, REACH
+from abel.search import NEAR, REACH, Solution
 from abel.transforms import Substitute, unwind
 from abel.transitions import State, TransitionCache, advance, land, start_of
 from abel.verify import Verdict

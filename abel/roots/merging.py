@@ -30,10 +30,8 @@ from abel.roots.families import (
     ratio_of,
 )
 from abel.roots.values import Value, value_at
-from abel.search.oracle import DIGITS, window
-from abel.verify import verify_root
-from abel.verify.balls import enclosure, precision
-from abel.verify.samples import degree_bound, points_for
+from abel.search import DIGITS, window
+from abel.verify import degree_bound, enclosure, points_for, precision, verify_root
 
 MAX_FACTORS, MAX_DEGREE = 4, 16
 MAX_FORMAL = 64  # degree of what is made a polynomial to see its true one

@@ -17,8 +17,7 @@ from sympy import Add, Expr, I, Integer, Mul, Pow, Symbol, exp, log, pi
 
 from abel.equation import num_nodes
 from abel.rewrite import negate, power, product, rebuild, total
-from abel.verify import is_identity
-from abel.verify.balls import Point
+from abel.verify import Point, is_identity
 
 Value = Any  # a number of mpmath, or None where there is none
 BITS = 320

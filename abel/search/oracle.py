@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -36,11 +35,10 @@ from sympy import (
 )
 
 from abel.equation import X, has_x
+from abel.home import CODE
 from abel.parse import parse
-from abel.verify import verify_root
-from abel.verify.samples import sample_points
+from abel.verify import sample_points, verify_root
 
-ROOT = Path(__file__).resolve().parents[2]
 REACH = {0: 0, 1: 16, 2: 5}  # how far from 0 a family's integers are taken, by their number
 NEAR = 2  # integers so close to 0 must lie within the reach of another way to write the family
 POINT_STRIDE = 3  # every third sample point
@@ -214,8 +212,8 @@ class Oracle:
         if self.child is None:
             # A new interpreter, not a fork: a copy of a network library's threads may never start.
             self.child = subprocess.Popen(
-                [sys.executable, "-m", "abel.search.oracle"],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+                [sys.executable, "-c", "from abel.search.oracle import serve; serve()"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=CODE,
             )  # fmt: skip
         answers = self.child.stdout
         assert answers is not None  # a pipe, as asked for
@@ -274,7 +272,3 @@ def serve() -> None:
         answer = QUESTIONS[question](text)
         signal.setitimer(signal.ITIMER_PROF, 0)
         print(json.dumps(answer), flush=True)
-
-
-if __name__ == "__main__":
-    serve()

@@ -43,8 +43,7 @@ from abel.operations.let import lets
 from abel.operations.substitutions import exact_coefficients
 from abel.parse import ParseError, parse
 from abel.rewrite import difference, has_exponential, negate, power
-from abel.search.decode import search
-from abel.search.oracle import Oracle
+from abel.search import Oracle, search
 
 # A to F are coefficients, L to N, R and S numbers, K a factor of x, G and H x or a linear form, P
 # and Q numbers without a common factor.

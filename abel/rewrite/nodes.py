@@ -1,16 +1,15 @@
-"""The algebra that SymPy does too slowly, or not the way a solver needs it.
+"""Nodes of an expression tree, built without SymPy's assumption engine.
 
-SymPy's constructors consult its assumption engine for every function and power (milliseconds, no
-use to us since symbols carry no assumptions), so functions, and powers of sums, are built
-unevaluated here and the few rules that matter are applied by hand. Inverse functions cancel at the
-root of a side, whatever the branch: what a wrong branch leads to, `abel.verify` refutes.
+SymPy's constructors consult it for every function and power (milliseconds, no use to us since
+symbols carry no assumptions), so functions, and powers of sums, are built unevaluated here and the
+few rules that matter are applied by hand.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cmp_to_key
-from math import ceil, comb, lcm
+from math import ceil, lcm
 
 from sympy import (
     Add,
@@ -19,7 +18,6 @@ from sympy import (
     Expr,
     FiniteSet,
     I,
-    Integer,
     Mul,
     Pow,
     Rational,
@@ -35,13 +33,11 @@ from sympy import (
     tan,
 )  # fmt: skip
 
-from abel.equation import MINUS_ONE, ONE, ZERO, X, has_x, integer_bits, remember, split_factor
+from abel.equation import MINUS_ONE, ONE, ZERO, integer_bits, remember
 
 MAX_NUMBER_BITS = 4096  # of a number that is computed
 MAX_ROOT_BITS = 2048  # of a number under a root: SymPy looks for its prime factors
 MAX_PRIME = 1 << 15
-MAX_POLYNOMIAL_DEGREE = 1000  # of a polynomial that is written as its coefficients
-MAX_TERMS = 10**6  # what is predicted to have more has too many
 ONE_ARGUMENT = FiniteSet(1)
 INVERSE = {sin: asin, cos: acos, tan: atan, asin: sin, acos: cos, atan: tan}
 
@@ -207,6 +203,10 @@ def negate(expr: Expr) -> Expr:
     return product(MINUS_ONE, expr)
 
 
+def difference(lhs: Expr, rhs: Expr) -> Expr:
+    return lhs if rhs is ZERO else total(lhs, negate(rhs))
+
+
 def power(base: Expr, exponent: Expr) -> Expr:
     """base**exponent; a rational power moves into products, powers and exponentials only if
     integer.
@@ -257,88 +257,11 @@ def call(function: type, arg: Expr) -> Expr:
     return unevaluated
 
 
-def has_root(side: Expr, index: int) -> bool:
-    """Whether the x-part of a side is an index-th power (an exponential always is)."""
-    factors = Mul.make_args(split_factor(side)[1])
-    return all(type(f) is exp or base_exponent(f)[1].p % index == 0 for f in factors)
-
-
-def root(side: Expr, index: int) -> Expr:
-    """The index-th root of a side: root(a*x**2, 2) = sqrt(a)*x, and sqrt(side) if no power comes
-    out.
-    """
-    if not has_x(side) or not has_root(side, index):
-        return plain_root(side, index)
-    free, rest = split_factor(side)
-    taken = [
-        call(exp, product(Rational(1, index), f.args[0]))
-        if isinstance(f, exp)
-        else exact_root(f, index)
-        for f in Mul.make_args(rest)
-    ]
-    return product(plain_root(free, index), *taken)
-
-
-def plain_root(expr: Expr, index: int) -> Expr:
-    if isinstance(expr, Mul) and expr.args[0].is_Rational and expr.args[0].is_positive:
-        number, rest = expr.as_coeff_Mul()
-        return product(power(number, Rational(1, index)), power(rest, Rational(1, index)))
-    return power(expr, Rational(1, index))
-
-
-def exact_root(factor: Expr, index: int) -> Expr:
-    base, exponent = base_exponent(factor)
-    return power(base, exponent / index)
-
-
 def base_exponent(factor: Expr) -> tuple[Expr, Expr]:
     """(u, n) of an integer power u**n, (factor, 1) of anything else."""
     if isinstance(factor, Pow) and factor.exp.is_Integer:
         return factor.base, factor.exp
     return factor, ONE
-
-
-def is_exponential(factor: Expr) -> bool:
-    return type(factor) is exp or (isinstance(factor, Pow) and not has_x(factor.base))
-
-
-def has_logarithm(side: Expr) -> bool:
-    """Whether a summand has a logarithm as a factor, which exp would turn into a power."""
-    return any(isinstance(f, log) for part in Add.make_args(side) for f in Mul.make_args(part))
-
-
-def never_zero(expr: Expr) -> bool:
-    """Whether `expr` is plainly an exponential, or powers and multiples of such."""
-    if isinstance(expr, exp):
-        return True
-    if isinstance(expr, Pow):
-        return never_zero(expr.base) or not has_x(expr.base)
-    if isinstance(expr, Mul):
-        return all(never_zero(factor) or not has_x(factor) for factor in expr.args)
-    return False
-
-
-def has_exponential(side: Expr) -> bool:
-    """Whether the x-part of a side is a product of exponentials."""
-    rest = split_factor(side)[1]
-    return rest is not ONE and all(map(is_exponential, Mul.make_args(rest)))
-
-
-def logarithm(side: Expr) -> Expr:
-    """log of a side: log(a*exp(u)) = log(a) + u, log(a*b**u) = log(a) + u*log(b)."""
-    if not has_exponential(side):
-        return call(log, side)
-    free, rest = split_factor(side)
-    exponents = [
-        f.args[0] if isinstance(f, exp) else product(f.exp, call(log, f.base))
-        for f in Mul.make_args(rest)
-    ]
-    return total(call(log, free), *exponents)
-
-
-def undo(function: type, side: Expr) -> Expr:
-    """An inverse trigonometric function of a side: undo(asin, sin(u)) = u."""
-    return side.args[0] if isinstance(side, INVERSE[function]) else call(function, side)
 
 
 def rebuild(expr: Expr, args: list[Expr]) -> Expr:
@@ -358,169 +281,3 @@ def replace(expr: Expr, mapping: Mapping[Expr, Expr]) -> Expr:
         return mapping[expr]
     args = [replace(arg, mapping) for arg in expr.args]
     return expr if all(a is b for a, b in zip(args, expr.args)) else rebuild(expr, args)
-
-
-# ---- expand ----
-
-
-def is_sum(factor: Expr) -> bool:
-    base, exponent = base_exponent(factor)
-    return isinstance(base, Add) and exponent.p > 0
-
-
-@remember
-def expandable(expr: Expr) -> bool:
-    """Whether some product or power in `expr` distributes over a sum."""
-    if isinstance(expr, Mul) and any(is_sum(factor) for factor in expr.args):
-        return True
-    if isinstance(expr, Pow) and is_sum(expr):
-        return True
-    return any(expandable(arg) for arg in expr.args)
-
-
-@remember
-def expanded_size(expr: Expr) -> tuple[int, int]:
-    """(summands, nodes) that `expand` can produce at the most."""
-    if isinstance(expr, Pow) and is_sum(expr):
-        summands, nodes = expanded_size(expr.base)
-        n = min(expr.exp.p, 64)
-        total = min(max(comb(summands + n - 1, n), expr.exp.p), MAX_TERMS)
-        return total, total * (1 + min(summands, n) * (2 + nodes // summands))
-    sizes = [expanded_size(arg) for arg in expr.args]
-    if isinstance(expr, Add):
-        return min(sum(s for s, _ in sizes), MAX_TERMS), 1 + sum(n for _, n in sizes)
-    if isinstance(expr, Mul):
-        summands = 1
-        for s, _ in sizes:
-            summands = min(summands * s, MAX_TERMS)
-        return summands, 1 + sum((n + 1) * (summands // s) for s, n in sizes)
-    return 1, 1 + sum(n for _, n in sizes)
-
-
-@remember
-def expand(expr: Expr) -> Expr:
-    """Distribute products and integer powers over sums, everywhere in the tree.
-
-    Unlike SymPy's, it cancels a factor against denominators before distributing:
-    (e + (a*x + b)/(c*x + d))*(c*x + d) gives a*x + b + c*e*x + d*e, not four fractions.
-    """
-    if not expandable(expr):
-        return expr
-    if isinstance(expr, Pow) and is_sum(expr):
-        return distribute([expand(expr.base)] * expr.exp.p)
-    if not isinstance(expr, Mul):
-        return rebuild(expr, [expand(arg) for arg in expr.args])
-    factors: list[Expr] = []
-    for factor in expr.args:
-        base, exponent = base_exponent(factor)
-        if is_sum(factor):
-            factors += [expand(base)] * exponent.p
-        else:
-            factors.append(expand(factor))
-    return distribute(factors)
-
-
-def distribute(factors: list[Expr]) -> Expr:
-    """The product of `factors` as a sum of products."""
-    sums = [factor for factor in factors if isinstance(factor, Add)]
-    terms = [product(*[factor for factor in factors if not isinstance(factor, Add)])]
-    # A sum that stands under a fraction bar elsewhere comes last: by then it can cancel.
-    last = [any(divides(s, arg) for other in sums for arg in other.args) for s in sums]
-    for factor in sorted(sums, key=dict(zip(sums, last)).__getitem__):
-        grown: list[Expr] = []
-        for term in terms:
-            if divides(factor, term):
-                grown += Add.make_args(expand(product(term, factor)))
-            else:
-                grown += [product(term, summand) for summand in factor.args]
-        terms = list(Add.make_args(total(*grown)))
-    return total(*terms)
-
-
-def divides(factor: Expr, term: Expr) -> bool:
-    """Whether `factor` is a denominator of `term`."""
-    return any(
-        isinstance(part, Pow) and part.exp.is_negative and part.base == factor
-        for part in Mul.make_args(term)
-    )
-
-
-# ---- collect ----
-
-
-@remember
-def collectable(expr: Expr) -> bool:
-    """Whether `collect` changes `expr`."""
-    if not has_x(expr):
-        return False
-    if isinstance(expr, Add):
-        parts = [split_factor(arg)[1] for arg in expr.args if has_x(arg)]
-        if len(set(parts)) < len(parts):
-            return True
-    return any(collectable(arg) for arg in expr.args)
-
-
-@remember
-def collect(expr: Expr) -> Expr:
-    """Gather the coefficients of equal functions of x: a*x + b*x gives (a + b)*x."""
-    if not collectable(expr):
-        return expr
-    args = [collect(arg) for arg in expr.args]
-    if not isinstance(expr, Add):
-        return rebuild(expr, args)
-    groups: dict[Expr, list[Expr]] = {}
-    for arg in args:
-        free, rest = split_factor(arg)
-        groups.setdefault(rest, []).append(free)
-    return total(*[
-        total(*free) if rest is ONE else product(total(*free), rest)
-        for rest, free in groups.items()
-    ])  # fmt: skip
-
-
-# ---- polynomials in x ----
-
-
-@remember
-def coefficients(expr: Expr) -> tuple[Expr, ...] | None:
-    """Coefficients of an expanded polynomial in x, constant first; None for anything else."""
-    found: dict[int, list[Expr]] = {}
-    for term in Add.make_args(expr):
-        free, rest = split_factor(term)
-        base, exponent = base_exponent(rest)
-        if rest is not ONE and (base != X or exponent < 0):
-            return None
-        found.setdefault(0 if rest is ONE else exponent.p, []).append(free)
-    degree = max(found, default=0)
-    if degree > MAX_POLYNOMIAL_DEGREE:
-        return None
-    return tuple(total(*found.get(k, ())) for k in range(degree + 1))
-
-
-def polynomial(coeffs: list[Expr]) -> Expr:
-    return total(*[product(c, power(X, Integer(k))) if k else c for k, c in enumerate(coeffs)])
-
-
-def shift(coeffs: tuple[Expr, ...], by: Expr) -> list[Expr]:
-    """Coefficients of p(x + by)."""
-    return [
-        total(*[
-            product(Integer(comb(k, j)), coeffs[k], power(by, Integer(k - j)) if k > j else ONE)
-            for k in range(j, len(coeffs))
-        ])
-        for j in range(len(coeffs))
-    ]  # fmt: skip
-
-
-def grows_past(expr: Expr, max_nodes: int) -> bool:
-    """Whether expanding `expr` may produce more than `max_nodes` nodes."""
-    return expandable(expr) and expanded_size(expr)[1] > max_nodes
-
-
-def expand_within(expr: Expr, max_nodes: int) -> Expr:
-    """`expr` expanded, or as it is if that may produce more than `max_nodes` nodes."""
-    return expr if grows_past(expr, max_nodes) else expand(expr)
-
-
-def difference(lhs: Expr, rhs: Expr) -> Expr:
-    return lhs if rhs is ZERO else total(lhs, negate(rhs))

@@ -1,11 +1,12 @@
 """The paper's TreeMLP listing, on padded trees: what the packed one must equal, and beat.
 
-Only tests and the benchmark use it.
+Only tests and the benchmark use it: it says what the paper's own code computes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -35,7 +36,7 @@ class PaddedTreeMLP(nn.Module):
 
     def __init__(self, packed: nn.Module) -> None:
         super().__init__()
-        self.packed = packed
+        self.packed: Any = packed  # a TreeMLP, whose class lies above this package
 
     def forward(self, ids: Tensor, node_mask: Tensor, edges: Tensor, edge_mask: Tensor) -> Tensor:
         """The vector of each tree [B, H]."""

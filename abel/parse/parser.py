@@ -1,26 +1,20 @@
-"""Text to equations: a tokenizer and a recursive-descent parser that build SymPy objects directly.
+"""A recursive-descent parser that builds SymPy objects directly.
 
 `^` and `**` are powers, right associative and tighter than a minus sign: -x^2 is -(x^2). A product
 may leave out its `*` and keeps the same precedence: 1/2x is (1/2)*x. The unknown is `x`; `pi`, `E`
 and `I` are constants; other names are coefficients, `e` included, but for one case: as the base of
 a power with x in the exponent it is Euler's number, and a note says so. Decimals are exact: 0.25 is
 1/4.
-
-Text is never run as code. SymPy simplifies while it builds, which can take minutes over a few dozen
-characters, so whatever could grow is measured first: hostile text fails in milliseconds.
 """
 
 from __future__ import annotations
 
-import cmath
-import re
 from collections.abc import Callable
-from math import ceil, comb, prod
-from typing import NamedTuple, NoReturn
+from math import ceil
+from typing import NoReturn
 
-import mpmath
 import sympy
-from sympy import Add, Dummy, E, Expr, Function, I, Mul, Pow, Rational, Symbol, nan, oo, pi, zoo
+from sympy import Add, E, Expr, I, Mul, Pow, Rational, Symbol, nan, oo, pi, zoo
 
 from abel.equation import (
     MINUS_ONE,
@@ -31,237 +25,43 @@ from abel.equation import (
     domain_of,
     has_x,
     integer_bits,
-    num_nodes,
-    remember,
     vanishing_parts,
 )  # fmt: skip
-from abel.numeric import depends_on_x, finite, values
+from abel.parse.limits import (
+    MAX_BITS,
+    MAX_EXPONENT,
+    TRIGONOMETRY,
+    evaluate,
+    find_flaw,
+    is_constant,
+    is_hard_power,
+    is_imaginary,
+    is_wild,
+    num_levels,
+    root_index,
+    x_cancels,
+)  # fmt: skip
+from abel.parse.tokens import ParseError, Token, tokenize
 from abel.rewrite import TooLarge, power_bits, surd_bits
 
-MAX_LENGTH = 2000  # characters of text
 MAX_DEPTH = 60  # brackets and exponents inside each other
-MAX_DIGITS = 155  # of one number in the text: as many as the largest integer below has
-MAX_NODES = 400  # of an expression tree
-MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
-MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
+MAX_DIGITS = 155  # of one number in the text: as many as the largest integer has
 MAX_ROOT_BITS = 128  # of the integers under the roots of a product: SymPy trial-divides them
 MAX_JOINED_BITS = 2048  # of those integers to the powers that a root of them all brings
 MAX_INDEX = 100  # of a root in the logarithm of a complex number
-MAX_LEVELS, MAX_CONSTANT_LEVELS, MAX_WILD_LEVELS = (
-    10,
-    4,
-    3,
-)  # powers and functions inside each other
-MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
+# Powers and functions inside each other: of anything, of constants, of wild ones.
+MAX_LEVELS, MAX_CONSTANT_LEVELS, MAX_WILD_LEVELS = 10, 4, 3
 
 LETTER_E = Symbol("e")
-UNDEFINED = (nan, zoo, oo, -oo)
 CONSTANTS = {"x": X, "pi": pi, "E": E, "I": I}
 CONSTANTS |= {"nan": nan, "zoo": zoo, "oo": oo}  # no coefficients: what SymPy prints is refused
 ROOTS = {"sqrt": Rational(1, 2), "cbrt": Rational(1, 3)}
-TRIGONOMETRY = ("sin", "cos", "tan", "asin", "acos", "atan")
 FUNCTIONS = (*ROOTS, "exp", "log", "ln", *TRIGONOMETRY, "LambertW")
-NUMERIC = {getattr(sympy, name): getattr(cmath, name) for name in ("exp", "log", *TRIGONOMETRY)}
-NUMERIC[sympy.LambertW] = mpmath.fp.lambertw
-NUMERIC |= {Add: lambda *terms: sum(terms), Mul: lambda *factors: prod(factors), Pow: pow}
-
-TOKEN = re.compile(
-    r"(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*|[-+*/^()=]"
-)
-SPACE, SCIENTIFIC = re.compile(r"[ \t\r\n]*"), re.compile(r"[eE][-+]?[0-9]")
-# What Python reads as a number or a truth value would be taken for a product or a coefficient.
-OTHER_BASE = re.compile(r"0(?:[bB][01]|[oO][0-7]|[xX][0-9a-fA-F])")
+# What Python reads as a truth value or a number would be taken for a coefficient.
 NOT_READ = dict.fromkeys(("true", "false"), "write 1 or 0 for it")
 NOT_READ |= dict.fromkeys(("none", "null"), "leave it out, or write 0 for it")
 NOT_READ |= dict.fromkeys(("inf", "infinity", "nan"), "all numbers are finite here")
 EULER = "e as the base of a power with x is Euler's number, E; any other e is a coefficient"
-
-
-class ParseError(ValueError):
-    """Text that cannot be read: where, why, and what would be right."""
-
-    def __init__(self, text: str, position: int | None, reason: str) -> None:
-        super().__init__(text, position, reason)
-        self.text, self.position, self.reason = text, position, reason
-
-    def __str__(self) -> str:
-        start = max(0, (self.position or 0) - 27)
-        shown = "".join(c if c.isprintable() else "?" for c in self.text[start : start + 54])
-        shown = "..." * (start > 0) + shown + "..." * (start + 54 < len(self.text))
-        where = "" if self.position is None else f" (column {self.position + 1})"
-        return f"cannot read '{shown}'{where}: {self.reason}"
-
-
-class Token(NamedTuple):
-    """A piece of the text; `kind` is "number", "name", "end" or the operator itself."""
-
-    kind: str
-    text: str
-    position: int
-
-
-def skip_space(text: str, position: int) -> int:
-    space = SPACE.match(text, position)
-    return space.end() if space else position
-
-
-def tokenize(text: str) -> list[Token]:
-    """Split `text` into tokens, the last of kind "end"."""
-    if not isinstance(text, str):
-        raise TypeError(f"an equation is read from a str, got {type(text).__name__}")
-    if len(text) > MAX_LENGTH:
-        raise ParseError(text, None, f"{len(text)} characters; at most {MAX_LENGTH} are read")
-    tokens, position = [], skip_space(text, 0)
-    while position < len(text):
-        match = TOKEN.match(text, position)
-        if not match:
-            raise ParseError(text, position, f"unexpected character {text[position]!a}")
-        if match["number"] and SCIENTIFIC.match(text, match.end()):
-            reason = "scientific notation is not read; write 10^5 for 1e5, 2*e + 3 for a product"
-            raise ParseError(text, position, reason)
-        if match["number"] and text.startswith("_", match.end()):
-            reason = "a number with _ in it is not read; write 1000 for 1_000"
-            raise ParseError(text, position, reason)
-        if match[0] == "0" and OTHER_BASE.match(text, position):
-            reason = f"{text[position : position + 2]}... is not read; write the number in decimal"
-            raise ParseError(text, position, reason + ", or 0*x for a product")
-        tokens.append(Token(match.lastgroup or match[0].replace("**", "^"), match[0], position))
-        position = skip_space(text, match.end())
-    if not tokens:
-        raise ParseError(text, None, "there is nothing to read; write for example a*x + b = 0")
-    return [*tokens, Token("end", "the end", len(text))]
-
-
-@remember
-def is_constant(expr: Expr) -> bool:
-    """Whether no symbol occurs in `expr`."""
-    return all(map(is_constant, expr.args)) and not expr.is_Symbol
-
-
-@remember
-def evaluate(constant: Expr) -> complex:
-    """The value in floats, once per node: SymPy's own `evalf` is exponential in the depth."""
-    try:
-        if constant.args:
-            return NUMERIC[constant.func](*map(evaluate, constant.args))
-        return complex(constant)
-    except (OverflowError, ZeroDivisionError, ValueError):
-        return complex("inf")
-
-
-@remember
-def is_imaginary(expr: Expr) -> bool:
-    """Whether a constant that is not real occurs in `expr`."""
-    if is_constant(expr):
-        return abs(evaluate(expr).imag) > 1e-9
-    return any(map(is_imaginary, expr.args))
-
-
-@remember
-def is_wild(expr: Expr) -> bool:
-    """Whether a constant occurs in `expr` that is not real and made of more than roots: SymPy looks
-    for its sign in ever more digits, for every power and function around it anew.
-    """
-    if (
-        is_constant(expr)
-        and is_imaginary(expr)
-        and any(map(is_transcendental, sympy.preorder_traversal(expr)))
-    ):
-        return True
-    return any(map(is_wild, expr.args))
-
-
-def is_transcendental(node: Expr) -> bool:
-    return isinstance(node, Function) or (node.is_Pow and not node.exp.is_Rational)
-
-
-@remember
-def root_index(expr: Expr) -> int:
-    """The largest denominator of an exponent in `expr`."""
-    own = expr.exp.q if expr.is_Pow and expr.exp.is_Rational else 1
-    return max(own, *map(root_index, expr.args), 1)
-
-
-@remember
-def num_levels(expr: Expr) -> int:
-    """How many powers and functions are inside each other."""
-    return max(map(num_levels, expr.args), default=-1) + (not isinstance(expr, Add | Mul))
-
-
-@remember
-def num_terms(expr: Expr) -> int:
-    """A bound on the terms of any part of `expr` once expanded, each symbol being two of them."""
-    if not expr.args:
-        return 2 if expr.is_Symbol else 1
-    sizes = [min(num_terms(arg), MAX_TERMS + 1) for arg in expr.args]
-    if isinstance(expr, Pow) and expr.exp.is_Rational:
-        power = ceil(abs(expr.exp))
-        return comb(power + sizes[0] - 1, power)
-    return sum(sizes) if isinstance(expr, Add) else prod(sizes)
-
-
-@remember
-def find_flaw(expr: Expr) -> str | None:
-    """What makes `expr` undefined or too large, if anything does."""
-    if expr in UNDEFINED:
-        return "undefined: a division by 0, or a function at its pole"
-    if num_nodes(expr) > MAX_NODES:
-        return f"an expression of more than {MAX_NODES} nodes"
-    if flaw := next(filter(None, map(find_flaw, expr.args)), None):
-        return flaw
-    if expr.args and expr.func not in NUMERIC:  # sin(I) is I*sinh(1)
-        return f"SymPy makes {expr.func.__name__}(...) of this, which is not among the functions"
-    if expr.is_Rational:
-        return f"an integer beyond {MAX_BITS} bits" if integer_bits(expr) > MAX_BITS else None
-    if isinstance(expr, Pow) and expr.exp.is_Rational and abs(expr.exp) > MAX_EXPONENT:
-        return f"an exponent beyond {MAX_EXPONENT}"
-    # SymPy evaluates constants to decide their signs, and sin(exp(10^9)) would take 10^9 bits.
-    if is_constant(expr) and not 2**-MAX_BITS < (abs(evaluate(expr)) or 1) < 2**MAX_BITS:
-        return f"a constant beyond 2^{MAX_BITS}, or that close to 0"
-    return None
-
-
-def has_imaginary_part(power: Expr) -> bool:
-    return any(map(is_imaginary, (power, *power.args)))
-
-
-def is_on_cut(base: Expr) -> bool:
-    """Whether `base` is a constant with a factor such as acos(2)^2: negative, of one not real."""
-    for part in Mul.make_args(base) if is_constant(base) else ():
-        if part.is_Pow and part.base.has(Function) and is_imaginary(part.base):
-            value = evaluate(part)
-            if value.real < 0 and abs(value.imag) < 1e-9 * abs(value):
-                return True
-    return False
-
-
-def is_hard_power(base: Expr, exponent: Expr) -> bool:
-    """Whether SymPy might split a large part of the power into real and imaginary part."""
-    if is_on_cut(base) and not exponent.is_Integer:  # it would look for a sign in ever more digits
-        return True
-    inner = [part for part in Mul.make_args(base) if part.is_Pow and not part.exp.is_Rational]
-    if is_constant(base) and not exponent.is_Integer and any(map(has_imaginary_part, inner)):
-        return True
-    split = [] if exponent.is_Rational or base == E else [base]
-    if not exponent.is_Integer:
-        split += [arg.base for arg in Mul.make_args(base) if arg.is_Pow]
-    if any(num_terms(part) > MAX_TERMS or num_levels(part) > 2 for part in split):
-        return True
-    return num_levels(exponent) > 1 and (num_terms(exponent) > MAX_TERMS or is_imaginary(exponent))
-
-
-def x_cancels(lhs: Expr, rhs: Expr) -> bool:
-    """Whether no x is left of lhs - rhs after expanding, which is tried where it is quick."""
-    at = values(lhs), values(rhs)
-    if all(map(finite, at)) and depends_on_x(*at):
-        return False
-    expr = lhs - rhs
-    if num_terms(expr) <= MAX_TERMS:
-        # Names for constants such as 2^(1/3): `expand` can take minutes over a few of them.
-        nodes = [n for n in sympy.preorder_traversal(expr) if num_levels(n) and is_constant(n)]
-        names = {node: Dummy() for node in nodes if not isinstance(node, Add | Mul)}
-        expr = sympy.expand(expr.xreplace(names))
-    return not has_x(expr)
 
 
 def base_exponent(factor: Expr) -> tuple[Expr, Expr]:

@@ -1,0 +1,160 @@
+"""What is undefined, too large or too hard for SymPy, told before SymPy builds it.
+
+SymPy simplifies while it builds, which can take minutes over a few dozen characters, so whatever
+could grow is measured first: hostile text fails in milliseconds.
+"""
+
+from __future__ import annotations
+
+import cmath
+from math import ceil, comb, prod
+
+import mpmath
+import sympy
+from sympy import Add, Dummy, E, Expr, Function, Mul, Pow, nan, oo, zoo
+
+from abel.equation import has_x, integer_bits, num_nodes, remember
+from abel.numeric import depends_on_x, finite, values
+
+MAX_NODES = 400  # of an expression tree
+MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
+MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
+MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
+
+UNDEFINED = (nan, zoo, oo, -oo)
+TRIGONOMETRY = ("sin", "cos", "tan", "asin", "acos", "atan")
+NUMERIC = {getattr(sympy, name): getattr(cmath, name) for name in ("exp", "log", *TRIGONOMETRY)}
+NUMERIC[sympy.LambertW] = mpmath.fp.lambertw
+NUMERIC |= {Add: lambda *terms: sum(terms), Mul: lambda *factors: prod(factors), Pow: pow}
+
+
+@remember
+def is_constant(expr: Expr) -> bool:
+    """Whether no symbol occurs in `expr`."""
+    return all(map(is_constant, expr.args)) and not expr.is_Symbol
+
+
+@remember
+def evaluate(constant: Expr) -> complex:
+    """The value in floats, once per node: SymPy's own `evalf` is exponential in the depth."""
+    try:
+        if constant.args:
+            return NUMERIC[constant.func](*map(evaluate, constant.args))
+        return complex(constant)
+    except (OverflowError, ZeroDivisionError, ValueError):
+        return complex("inf")
+
+
+@remember
+def is_imaginary(expr: Expr) -> bool:
+    """Whether a constant that is not real occurs in `expr`."""
+    if is_constant(expr):
+        return abs(evaluate(expr).imag) > 1e-9
+    return any(map(is_imaginary, expr.args))
+
+
+@remember
+def is_wild(expr: Expr) -> bool:
+    """Whether a constant occurs in `expr` that is not real and made of more than roots: SymPy looks
+    for its sign in ever more digits, for every power and function around it anew.
+    """
+    if (
+        is_constant(expr)
+        and is_imaginary(expr)
+        and any(map(is_transcendental, sympy.preorder_traversal(expr)))
+    ):
+        return True
+    return any(map(is_wild, expr.args))
+
+
+def is_transcendental(node: Expr) -> bool:
+    return isinstance(node, Function) or (node.is_Pow and not node.exp.is_Rational)
+
+
+@remember
+def root_index(expr: Expr) -> int:
+    """The largest denominator of an exponent in `expr`."""
+    own = expr.exp.q if expr.is_Pow and expr.exp.is_Rational else 1
+    return max(own, *map(root_index, expr.args), 1)
+
+
+@remember
+def num_levels(expr: Expr) -> int:
+    """How many powers and functions are inside each other."""
+    return max(map(num_levels, expr.args), default=-1) + (not isinstance(expr, Add | Mul))
+
+
+@remember
+def num_terms(expr: Expr) -> int:
+    """A bound on the terms of any part of `expr` once expanded, each symbol being two of them."""
+    if not expr.args:
+        return 2 if expr.is_Symbol else 1
+    sizes = [min(num_terms(arg), MAX_TERMS + 1) for arg in expr.args]
+    if isinstance(expr, Pow) and expr.exp.is_Rational:
+        power = ceil(abs(expr.exp))
+        return comb(power + sizes[0] - 1, power)
+    return sum(sizes) if isinstance(expr, Add) else prod(sizes)
+
+
+@remember
+def find_flaw(expr: Expr) -> str | None:
+    """What makes `expr` undefined or too large, if anything does."""
+    if expr in UNDEFINED:
+        return "undefined: a division by 0, or a function at its pole"
+    if num_nodes(expr) > MAX_NODES:
+        return f"an expression of more than {MAX_NODES} nodes"
+    if flaw := next(filter(None, map(find_flaw, expr.args)), None):
+        return flaw
+    if expr.args and expr.func not in NUMERIC:  # sin(I) is I*sinh(1)
+        return f"SymPy makes {expr.func.__name__}(...) of this, which is not among the functions"
+    if expr.is_Rational:
+        return f"an integer beyond {MAX_BITS} bits" if integer_bits(expr) > MAX_BITS else None
+    if isinstance(expr, Pow) and expr.exp.is_Rational and abs(expr.exp) > MAX_EXPONENT:
+        return f"an exponent beyond {MAX_EXPONENT}"
+    # SymPy evaluates constants to decide their signs, and sin(exp(10^9)) would take 10^9 bits.
+    if is_constant(expr) and not 2**-MAX_BITS < (abs(evaluate(expr)) or 1) < 2**MAX_BITS:
+        return f"a constant beyond 2^{MAX_BITS}, or that close to 0"
+    return None
+
+
+def has_imaginary_part(power: Expr) -> bool:
+    return any(map(is_imaginary, (power, *power.args)))
+
+
+def is_on_cut(base: Expr) -> bool:
+    """Whether `base` is a constant with a factor such as acos(2)^2: negative, of one not real."""
+    for part in Mul.make_args(base) if is_constant(base) else ():
+        if part.is_Pow and part.base.has(Function) and is_imaginary(part.base):
+            value = evaluate(part)
+            if value.real < 0 and abs(value.imag) < 1e-9 * abs(value):
+                return True
+    return False
+
+
+def is_hard_power(base: Expr, exponent: Expr) -> bool:
+    """Whether SymPy might split a large part of the power into real and imaginary part."""
+    if is_on_cut(base) and not exponent.is_Integer:  # it would look for a sign in ever more digits
+        return True
+    inner = [part for part in Mul.make_args(base) if part.is_Pow and not part.exp.is_Rational]
+    if is_constant(base) and not exponent.is_Integer and any(map(has_imaginary_part, inner)):
+        return True
+    split = [] if exponent.is_Rational or base == E else [base]
+    if not exponent.is_Integer:
+        split += [arg.base for arg in Mul.make_args(base) if arg.is_Pow]
+    if any(num_terms(part) > MAX_TERMS or num_levels(part) > 2 for part in split):
+        return True
+    return num_levels(exponent) > 1 and (num_terms(exponent) > MAX_TERMS or is_imaginary(exponent))
+
+
+def x_cancels(lhs: Expr, rhs: Expr) -> bool:
+    """Whether no x is left of lhs - rhs after expanding, which is tried where it is quick."""
+    at = values(lhs), values(rhs)
+    if all(map(finite, at)) and depends_on_x(*at):
+        return False
+    expr = lhs - rhs
+    if num_terms(expr) <= MAX_TERMS:
+        # Names for constants such as 2^(1/3): `expand` can take minutes over a few of them.
+        nodes = [n for n in sympy.preorder_traversal(expr) if num_levels(n) and is_constant(n)]
+        names = {node: Dummy() for node in nodes if not isinstance(node, Add | Mul)}
+        expr = sympy.expand(expr.xreplace(names))
+    return not has_x(expr)

@@ -1,0 +1,112 @@
+"""What is installed finds its data, and a clone named abel does not stand in its way."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from abel import home
+
+ROOT = Path(__file__).parent.parent
+LEFT_OUT = (".git", ".venv", "build", "*.egg-info", "__pycache__", "tests", "results", ".*_cache")
+SITE = Path("lib", f"python{sys.version_info.major}.{sys.version_info.minor}", "site-packages")
+BUILD = ("--no-deps", "--no-build-isolation", "--quiet")
+
+needs_setuptools = pytest.mark.skipif(
+    not (importlib.util.find_spec("setuptools") and importlib.util.find_spec("pip")),
+    reason="building needs pip and setuptools",
+)
+
+
+def run(*words: object, cwd: Path, path: Path | None = None) -> str:
+    """What a command prints; it sees the installed package before any other."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if path is not None:
+        environment["PYTHONPATH"] = str(path)
+    done = subprocess.run(
+        [sys.executable, *map(str, words)], cwd=cwd, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """A copy of the project in a folder that is named as the package is."""
+    copy = tmp_path_factory.mktemp("parent") / "abel"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(clone, tmp_path_factory):
+    """A wheel, made from the sdist as an index would have it."""
+    out = tmp_path_factory.mktemp("wheel")
+    build = f"from setuptools import build_meta; build_meta.build_sdist({str(out)!r})"
+    run("-c", build, cwd=clone)
+    (sdist,) = out.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(out, filter="data")
+    run("-m", "pip", "wheel", *BUILD, "-w", out, sdist.with_suffix("").with_suffix(""), cwd=out)
+    (wheel,) = out.glob("*.whl")
+    return wheel
+
+
+def test_a_clone_is_its_own_home():
+    assert home.home() == home.clone() == ROOT.resolve()
+
+
+def test_an_installed_package_looks_in_the_share_of_its_prefix(tmp_path, monkeypatch):
+    share = tmp_path / "share" / "abel"
+    share.mkdir(parents=True)
+    for place in (tmp_path, tmp_path / SITE):
+        monkeypatch.setattr(home, "CODE", place)
+        assert home.clone() is None and home.home() == share
+
+
+def test_an_installed_package_without_data_names_where_they_should_be(tmp_path, monkeypatch):
+    monkeypatch.setattr(home, "CODE", tmp_path / SITE)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert home.home() == tmp_path / "share" / "abel"
+
+
+@pytest.mark.slow
+@needs_setuptools
+@pytest.mark.parametrize("scheme", ["--prefix", "--target"])
+def test_an_installed_package_solves_with_its_bundled_agent(scheme, wheel, clone, tmp_path):
+    run("-m", "pip", "install", *BUILD, scheme, tmp_path / "env", wheel, cwd=tmp_path)
+    path = tmp_path / "env" / ("" if scheme == "--target" else SITE)
+    elsewhere = clone.parent  # where a folder named abel lies that is not the package
+    found = run("-c", "import abel; print(abel.__file__)", cwd=elsewhere, path=path)
+    assert Path(found.strip()).parent == path / "abel"
+    load = "import abel; print(len(abel.load_dataset('open_wild', 'zeroshot')))"
+    assert int(run("-c", load, cwd=elsewhere, path=path)) > 0
+    solved = run("-m", "evaluate", "--equation", "a*x + b = 0", cwd=elsewhere, path=path)
+    assert "x = -b/a" in solved and "proved" in solved
+    learned = "from abel.picov.network import load_generator; load_generator()"
+    run("-c", learned, cwd=elsewhere, path=path)
+    oracle = "from abel.search.oracle import Oracle; print(Oracle(9)('x + a = 0').root)"
+    assert run("-c", oracle, cwd=elsewhere, path=path).strip() == "-a"
+    trace = run("-m", "evaluate", "--equation", "x + a = b", "--format", "json",
+                cwd=elsewhere, path=path)  # fmt: skip
+    (tmp_path / "trace.json").write_text(trace, encoding="utf-8")
+    shown = run("-m", "abel.trace", tmp_path / "trace.json", cwd=elsewhere, path=path)
+    assert "b - a" in shown or "-a + b" in shown
+
+
+@pytest.mark.slow
+@needs_setuptools
+def test_a_clone_named_abel_does_not_shadow_its_own_package(clone, tmp_path):
+    run("-m", "pip", "install", *BUILD, "--prefix", tmp_path, "-e", clone, cwd=tmp_path)
+    # Without the running environment's own hooks, which may lead to another clone.
+    look = f"""import sys, site; site.addsitedir({str(tmp_path / SITE)!r})
+sys.path.append({sysconfig.get_path("purelib")!r})
+import abel; print(abel.__file__)"""
+    found = run("-S", "-c", look, cwd=clone.parent)
+    assert Path(found.strip()) == clone / "abel" / "__init__.py"
