@@ -27,8 +27,8 @@ FILES = MODULES | SCRIPTS
 
 # Files and rooms, each building on those before it and never on those after it.
 ENVIRONMENT = (
-    "equation", "rewrite", "numeric", "parse", "transforms", "verify", "operations", "encode",
-    "transitions", "trace", "env",
+    "equation", "rewrite", "numeric", "lost_roots", "parse", "transforms", "verify", "operations",
+    "encode", "transitions", "trace", "env",
 )  # fmt: skip
 ROOMS = (
     "search", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts", "stats",

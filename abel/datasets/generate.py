@@ -55,7 +55,7 @@ from abel.datasets.load import (
 )
 from abel.env import Env, EnvConfig
 from abel.equation import ONE, Equation, X, has_x, split_factor, split_summand
-from abel.numeric import PRIME
+from abel.lost_roots import PRIME
 from abel.operations.substitute import occurrences
 from abel.parse import ParseError, parse
 from abel.rewrite import call, coefficients, difference, expand, grows_past, negate, power, shift

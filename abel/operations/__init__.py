@@ -26,13 +26,12 @@ from abel.equation import (
     remember,
     subterms,
 )  # fmt: skip
+from abel.lost_roots import RootGuard, has_denominator
 from abel.numeric import (
     TOLERANCE,
-    RootGuard,
     Values,
     depends_on_x,
     finite,
-    has_denominator,
     is_solvable,
     is_zero,
     largest,
