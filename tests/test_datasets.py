@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from sympy import Symbol, cos, exp, log, preorder_traversal, sin
 
-from abel.datasets import DatasetError, Problem, generate, load_dataset, templates
+from abel.datasets import DatasetError, Problem, decisions, generate, load_dataset, templates
 from abel.datasets import load as datasets
+from abel.datasets.decisions import USUAL, Decisions, decisions_for
 from abel.datasets.generate import canonical_key, construct_root, has_route
 from abel.env import Env, EnvConfig
 from abel.equation import Equation, X
@@ -323,20 +324,62 @@ def test_small_sets_regenerate_byte_for_byte_under_another_hash_seed(tmp_path, c
 
 def test_drawing_is_deterministic():
     draw = generate.family_draft.__wrapped__
-    assert draw("quadratic", 3, 12, 4) == draw("quadratic", 3, 12, 4)
+    first, second = (draw("quadratic", Decisions(3), 12, 4) for _ in range(2))
+    assert first == second
+
+
+def test_what_was_decided_when_the_sets_were_drawn_stays_decided():
+    """More is proved by the day; the bundled sets, and their counts, do not move with it."""
+    later = Equation(cos(cos(log(X))))
+    assert construct_root(later) is not None
+    frozen, found = decisions_for(0), Decisions(0)
+    assert generate.proved_root(later, frozen) == "none"
+    assert generate.proved_root(later, found) == "everywhere"
+    assert not any("cos(cos(log(x))) = 0" in p.text for p in load_dataset("abel_level3", "all"))
+
+
+def test_decisions_are_found_where_none_are_written_down(monkeypatch):
+    def never(*args):
+        raise AssertionError("proved anew")
+
+    assert generate.proved_root(parse("exp(x) = 0"), Decisions(1)) == "none"
+    monkeypatch.setattr(generate, "construct_root", never)
+    monkeypatch.setattr(generate, "has_route", never)
+    assert generate.generate("abel_level2", decisions_for(0))
+    with pytest.raises(AssertionError, match="proved anew"):
+        generate.proved_root(parse("x = a"), Decisions(1))
+
+
+def test_decisions_are_written_as_they_are_read(tmp_path):
+    """Found anew, the answers of a small set are those in the file: only the unusual ones."""
+    out = tmp_path / "decisions.txt"
+    assert datasets.main(["--decide", "--name", "abel_level2", "--out", str(out)]) == 0
+    frozen = (datasets.FOLDER / "decisions.seed0.txt").read_text(encoding="utf-8").splitlines()
+    lines = out.read_text(encoding="utf-8").splitlines()
+    assert set(lines) <= set(frozen) and lines[:7] == frozen[:7]
+    assert "root\tnone\texp(x) = 0" in lines and "root\tconditional\ta + sqrt(x) = 0" in lines
+    body = [line.split("\t") for line in frozen if not line.startswith("#")]
+    assert all(question in USUAL and answer != USUAL[question] for question, answer, _ in body)
+
+
+def test_decisions_of_another_generator_are_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(decisions, "FOLDER", tmp_path)
+    (tmp_path / "decisions.seed77.txt").write_text("# abel decisions, generator version 0, seed 77")
+    assert datasets.main(["--name", "abel_level1", "--seed", "77", "--out", str(tmp_path)]) == 2
+    assert "write it anew" in capsys.readouterr().err
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["abel_level3", "poesia_numeric"])
 def test_larger_sets_regenerate_byte_for_byte(name):
-    """All sets: `python -m abel.datasets --name all --check`, about ten minutes."""
+    """All sets: `python -m abel.datasets --name all --check`, about two minutes."""
     done = run("--name", name, "--check", PYTHONHASHSEED="2")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_bundled_files_say_what_they_are():
     for path in sorted(datasets.FOLDER.glob("*.txt")):
-        if path.name.startswith("schoolbook"):  # written by hand
+        if path.name.startswith(("schoolbook", "decisions")):  # by hand; no equations to solve
             continue
         lines = path.read_text(encoding="utf-8").splitlines()
         body = [line for line in lines if not line.startswith("#")]

@@ -35,7 +35,8 @@ def exceptions(divisor):
         exp(a), exp(a) - 1, sin(a) * cos(b), tan(a) - 1, log(a), log(a) - b, asin(a), atan(a) - 2,
         asin(a) - I * b, sp.LambertW(a), sqrt(a + sqrt(b)) - a, sqrt(2) + sqrt(3) - 3, pi - 3,
         sqrt((a - b) ** 2 + 1) - a, pi - asin(sp.acos(a)), 4 * I + log(asin(a)),
-        log(sp.acos(a)), log(a) + 2 * log(b) - log(3),
+        log(sp.acos(a)), log(a) + 2 * log(b) - log(3), sp.acos(a) ** 2,
+        (2 * pi - sp.acos(a)) ** 2, (b - log(a)) ** 3,
     ],
 )  # fmt: skip
 def test_what_is_zero_for_special_letters_only_passes(divisor):
@@ -53,6 +54,7 @@ def test_what_is_zero_for_special_letters_only_passes(divisor):
         sqrt(sqrt(a**4) - a**2) + 0 * b,
         sqrt(2) + sqrt(3) - sqrt(5 + 2 * sqrt(6)),  # always, which only its size could tell
         asin(sin(a)) - a,
+        (b + 1) ** 2 * (sqrt(a**2) - a),
     ],
 )
 def test_what_is_zero_on_a_part_of_the_letters_does_not(divisor):

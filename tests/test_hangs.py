@@ -16,7 +16,7 @@ from sympy import Integer, Rational, Symbol, exp, log, nan
 
 from abel import Env, EnvConfig
 from abel.equation import X
-from abel.numeric import RootGuard
+from abel.lost_roots import RootGuard
 from abel.operations import Sides
 from abel.operations.let import as_monomial
 from abel.parse import ParseError, parse, parse_expression

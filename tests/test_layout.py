@@ -30,8 +30,8 @@ FILES = MODULES | SCRIPTS
 
 # Files and rooms, each building on those before it and never on those after it.
 ENVIRONMENT = (
-    "home", "equation", "rewrite", "numeric", "parse", "transforms", "verify", "operations",
-    "encode", "transitions", "trace", "env",
+    "home", "equation", "rewrite", "numeric", "lost_roots", "parse", "transforms", "verify",
+    "operations", "encode", "transitions", "trace", "env",
 )  # fmt: skip
 ROOMS = (
     "search", "roots", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts",
@@ -51,12 +51,11 @@ CEILINGS = {
     # documentation, then all presets, the network, the losses and the loop.
     "train_ppo": 870,
     # Temporary: to be split by concept.
-    "operations": 480, "operations.substitute": 600, "datasets.generate": 600,
-    "wild.families": 460,
+    "datasets.generate": 600, "wild.families": 470,
 }  # fmt: skip
 MOST_FILES = 12  # of a room, without what names them and what runs them
 LONGEST_FUNCTION = 60
-LONG_FUNCTIONS = {"train_ppo.main", "diagram.architecture"}
+LONG_FUNCTIONS = {"train_ppo.main", "diagram.architecture", "datasets.load.main"}
 VAGUE_NAMES = {"utils", "util", "common", "base", "helpers", "misc"}
 HOMES = re.compile(r"(?<![\w.])/(?:tmp|work|home|root|Users|opt)\b|(?<!\w)~[/]")
 

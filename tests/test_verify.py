@@ -817,3 +817,19 @@ def test_breakpoints_of_high_degree_are_not_multiplied_out():
     fractions = 1 / (a**100 + a + 1) ** 100 + 1 / (a**99 + 2) ** 100
     verify_root(Equation(sqrt(x) + fractions), fractions**2)
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_square_of_an_angle_under_a_logarithm_is_not_zero(sign):
+    """cos is even, so that either square root of acos(a)**2 will do; only a = 1 is left out, where
+    the logarithm has no value.
+    """
+    equation = Equation(cos(sqrt(exp(X))), sign * a)
+    for angle in (acos(sign * a), 2 * pi - acos(sign * a)):
+        verdict = verify_root(equation, log(angle**2))
+        assert verdict, verdict
+        for value in (-0.999, -0.5, 0.25, 0.999):
+            assert Point({a: value}).holds(verdict.valid_when) is True
+            root = complex(log(angle**2).subs(a, value))
+            assert abs(mpmath.cos(mpmath.sqrt(mpmath.exp(root))) - sign * value) < 1e-12
+    assert not verify_root(equation, log(acos(sign * a) ** 2 + 1))

@@ -42,6 +42,7 @@ from sympy import (
 )  # fmt: skip
 
 from abel.datasets import templates, textbook
+from abel.datasets.decisions import VERSION, Decisions
 from abel.datasets.load import (
     FAMILIES,
     LEVELS,
@@ -54,7 +55,7 @@ from abel.datasets.load import (
 )
 from abel.env import Env, EnvConfig
 from abel.equation import ONE, Equation, X, has_x, split_factor, split_summand
-from abel.numeric import PRIME
+from abel.lost_roots import PRIME
 from abel.operations.detector import exponential_rate
 from abel.operations.let import occurrences
 from abel.parse import ParseError, parse
@@ -63,7 +64,6 @@ from abel.rewrite import product as times
 from abel.transitions import TransitionCache
 from abel.verify import Verdict, verify_root
 
-VERSION = 1  # of the generator: raise it with every change that moves a byte
 HELDOUT_SHARE = 4  # one class in so many is held out
 
 
@@ -160,19 +160,26 @@ def opaque(function: type, args: tuple[int, ...]) -> int:
 
 # ---- Solvable by construction ----
 
-# What no proof was found for when the sets were drawn: benchmarks stay as they are.
-PROVED_LATER = ("cos(cos(log(x))) = 0", "cos(sin(log(x))) = 0")
-
 
 def construct_root(equation: Equation) -> tuple[Expr, Verdict] | None:
     """A proved root, read off the way the equation was built; None if there is none."""
-    if str(equation) in PROVED_LATER:
-        return None
     for root in islice(candidates(equation), 32):
         verdict = verify_root(equation, root)
         if verdict:
             return root, verdict
     return None
+
+
+def root_status(equation: Equation) -> str:
+    """Where a root is proved: everywhere, under a condition, or none is."""
+    found = construct_root(equation)
+    if found is None:
+        return "none"
+    return "everywhere" if found[1].valid_when is None else "conditional"
+
+
+def proved_root(equation: Equation, decisions: Decisions) -> str:
+    return decisions.answer("root", str(equation), lambda: root_status(equation))
 
 
 def candidates(equation: Equation) -> Iterator[Expr]:
@@ -262,6 +269,12 @@ def has_route(equation: Equation, cov: bool = True, relabel: bool = False) -> bo
     return textbook.solve(env, relabel)
 
 
+def is_solved(equation: Equation, decisions: Decisions, cov: bool) -> bool:
+    """`has_route`, as it was decided."""
+    question = "route" if cov else "route without cov"
+    return decisions.agrees(question, str(equation), lambda: has_route(equation, cov))
+
+
 # ---- Generate ----
 
 
@@ -296,18 +309,21 @@ class Draft:
         return Draft([self.train[i] for i in train], [self.heldout[i] for i in sorted(chosen)])
 
 
-def is_heldout(key: tuple[int, int], seed: int) -> bool:
+def is_heldout(key: tuple[int, int], decisions: Decisions) -> bool:
     """The class's side in every set, for this seed."""
-    first = level1_sides(seed)
-    return first[key] if key in first else crc32(f"{seed} {key}".encode()) % HELDOUT_SHARE == 0
+    first = level1_sides(decisions)
+    if key in first:
+        return first[key]
+    return crc32(f"{decisions.seed} {key}".encode()) % HELDOUT_SHARE == 0
 
 
 @cache
-def level1_sides(seed: int) -> dict[tuple[int, int], bool]:
+def level1_sides(decisions: Decisions) -> dict[tuple[int, int], bool]:
     """One class of level 1 is held out, one that has a single equation, so that 16 + 1 remain."""
-    equations = [equation for equation in map(Equation, expressions(1)) if construct_root(equation)]
+    equations = [Equation(expr) for expr in expressions(1)]
+    equations = [one for one in equations if proved_root(one, decisions) != "none"]
     counts = Counter(map(canonical_key, equations))
-    chosen = random.Random(seed).choice([key for key, n in counts.items() if n == 1])
+    chosen = random.Random(decisions.seed).choice([key for key, n in counts.items() if n == 1])
     return {key: key == chosen for key in counts}
 
 
@@ -336,9 +352,9 @@ def expressions(level: int) -> dict[Expr, None]:
     return {expr: None for expr in found if expr not in earlier and has_x(expr)}
 
 
-def closed_draft(family: str, exprs: Iterable[Expr], seed: int) -> Draft:
+def closed_draft(family: str, exprs: Iterable[Expr], decisions: Decisions) -> Draft:
     """All solvable equations of a finite collection, but for renamings of the held-out ones."""
-    rng = random.Random(f"{seed} {family}")
+    rng = random.Random(f"{decisions.seed} {family}")
     members: dict[tuple[int, int], list[Expr]] = {}
     for expr in exprs:
         members.setdefault(canonical_key(Equation(expr)), []).append(expr)
@@ -346,12 +362,13 @@ def closed_draft(family: str, exprs: Iterable[Expr], seed: int) -> Draft:
     classes: dict[tuple[int, int], list[Problem]] = {}
     for key, same in members.items():
         # One proof for a class: what solves an equation solves its renamings, itself renamed.
-        if found := construct_root(Equation(same[0])):
+        proved = proved_root(Equation(same[0]), decisions)
+        if proved != "none":
             classes[key] = [as_problem(family, expr) for expr in same]
-            conditional += len(same) * (found[1].valid_when is not None)
+            conditional += len(same) * (proved == "conditional")
     solvable = sum(map(len, classes.values()))
     heldout = {
-        key: rng.choice(members) for key, members in classes.items() if is_heldout(key, seed)
+        key: rng.choice(members) for key, members in classes.items() if is_heldout(key, decisions)
     }
     train = [p for key, members in classes.items() if key not in heldout for p in members]
     note = (
@@ -363,12 +380,12 @@ def closed_draft(family: str, exprs: Iterable[Expr], seed: int) -> Draft:
 
 
 @cache
-def level_draft(level: int, seed: int) -> Draft:
-    return closed_draft(f"abel_level{level}", expressions(level), seed)
+def level_draft(level: int, decisions: Decisions) -> Draft:
+    return closed_draft(f"abel_level{level}", expressions(level), decisions)
 
 
 @cache
-def rational_draft(seed: int) -> Draft:
+def rational_draft(decisions: Decisions) -> Draft:
     """(p*x + q)/(r*x + s) + t = 0, where p, r may be 1 and t 0 or negative, else a, b or c."""
     found: dict[Expr, None] = {}
     shifts = (Integer(0), *TERMS, *[-term for term in TERMS])
@@ -376,7 +393,7 @@ def rational_draft(seed: int) -> Draft:
         ratio = (p * X + q) / (r * X + s)
         if has_x(sympy.cancel(ratio)):  # (a*x + b)/(a*x + b) is trivial
             found[ratio + t] = None
-    return closed_draft("rational", found, seed)
+    return closed_draft("rational", found, decisions)
 
 
 def family_expression(family: str, rng: random.Random) -> Expr:
@@ -405,9 +422,11 @@ def family_expression(family: str, rng: random.Random) -> Expr:
 
 
 @cache
-def family_draft(family: str, seed: int, num_train: int = 2000, num_heldout: int = 200) -> Draft:
+def family_draft(
+    family: str, decisions: Decisions, num_train: int = 2000, num_heldout: int = 200
+) -> Draft:
     """Equations of different classes that the scripted solver needs a change of variables for."""
-    rng, draft = random.Random(f"{seed} {family}"), Draft()
+    rng, draft = random.Random(f"{decisions.seed} {family}"), Draft()
     counts: Counter[str] = Counter()
     seen: set[tuple[int, int]] = set()
     while len(draft.train) < num_train or len(draft.heldout) < num_heldout:
@@ -415,7 +434,7 @@ def family_draft(family: str, seed: int, num_train: int = 2000, num_heldout: int
         equation = Equation(expr)
         key = canonical_key(equation)
         part, size = (
-            (draft.heldout, num_heldout) if is_heldout(key, seed) else (draft.train, num_train)
+            (draft.heldout, num_heldout) if is_heldout(key, decisions) else (draft.train, num_train)
         )
         counts["drawn"] += 1
         if counts["drawn"] > 100 * (num_train + num_heldout):
@@ -426,9 +445,9 @@ def family_draft(family: str, seed: int, num_train: int = 2000, num_heldout: int
             counts["repeated" if key in seen else "surplus"] += 1
             continue
         seen.add(key)
-        if not has_route(equation):
+        if not is_solved(equation, decisions, cov=True):
             counts["unsolved"] += 1
-        elif has_route(equation, cov=False):
+        elif is_solved(equation, decisions, cov=False):
             counts["closed"] += 1
         else:
             part.append(as_problem(family, expr))
@@ -451,12 +470,16 @@ def template_groups() -> list[list[str]]:
 
 
 @cache
-def poesia_draft(name: str, seed: int, num_train: int = 1000, num_heldout: int = 200) -> Draft:
+def poesia_draft(
+    name: str, decisions: Decisions, num_train: int = 1000, num_heldout: int = 200
+) -> Draft:
     """School equations; `templates` holds equations of templates that the other parts never use."""
-    rng, draft = random.Random(f"{seed} {name}"), Draft()
+    rng, draft = random.Random(f"{decisions.seed} {name}"), Draft()
     counts: Counter[str] = Counter()
     groups = template_groups()
-    reserved = [t for n, group in enumerate(groups) if n % 8 == (seed + 7) % 8 for t in group]
+    reserved = [
+        t for n, group in enumerate(groups) if n % 8 == (decisions.seed + 7) % 8 for t in group
+    ]
     common = [t for t in templates.TEMPLATES if t not in reserved]
     seen: set[tuple[int, int]] = set()  # held-out classes
     texts: set[str] = set()
@@ -476,12 +499,12 @@ def poesia_draft(name: str, seed: int, num_train: int = 1000, num_heldout: int =
                 counts["with no letter left"] += 1
                 continue
             key = canonical_key(equation)
-            if is_heldout(key, seed) == (part is draft.train):
+            if is_heldout(key, decisions) == (part is draft.train):
                 counts["on the other side"] += 1
             # In training classes may recur: a numeric linear equation's class is just its root.
             elif text in texts or key in seen:
                 counts["repeated"] += 1
-            elif construct_root(equation) is None:
+            elif proved_root(equation, decisions) == "none":
                 counts["without a solution"] += 1
             else:
                 part.append(Problem(text, name))
@@ -501,30 +524,32 @@ def poesia_draft(name: str, seed: int, num_train: int = 1000, num_heldout: int =
     return draft
 
 
-def mixed_draft(name: str, seed: int) -> Draft:
+def mixed_draft(name: str, decisions: Decisions) -> Draft:
     """The sets that the paper samples from others."""
-    rng = random.Random(f"{seed} {name}")
+    rng = random.Random(f"{decisions.seed} {name}")
     seen: set[tuple[int, int]] = set()
     if name in ("small", "large"):
         num_levels, sizes, share = (
             (3, (1000, 100), 0.05) if name == "small" else (4, (10_000, 1000), 0.02)
         )
         train, heldout = (round(share * size) for size in sizes)  # so many rational ones
-        levels = sum((level_draft(n, seed) for n in range(1, num_levels + 1)), Draft())
+        levels = sum((level_draft(n, decisions) for n in range(1, num_levels + 1)), Draft())
         sampled = levels.sample(sizes[0] - train, sizes[1] - heldout, rng, seen)
-        return sampled + rational_draft(seed).sample(train, heldout, rng, seen)
+        return sampled + rational_draft(decisions).sample(train, heldout, rng, seen)
     if name == "cov_large":
-        return sum((family_draft(family, seed) for family in FAMILIES), Draft())
+        return sum((family_draft(family, decisions) for family in FAMILIES), Draft())
     if name == "open_large":
-        return mixed_draft("cov_large", seed) + level_draft(3, seed).sample(2000, 200, rng, seen)
-    drafts = [family_draft(family, seed).sample(150, 15, rng, seen) for family in FAMILIES]
+        return mixed_draft("cov_large", decisions) + level_draft(3, decisions).sample(
+            2000, 200, rng, seen
+        )
+    drafts = [family_draft(family, decisions).sample(150, 15, rng, seen) for family in FAMILIES]
     for level, sizes in LEVEL_SIZES.items():
-        drafts.append(level_draft(level, seed).sample(*sizes, rng, seen))
+        drafts.append(level_draft(level, decisions).sample(*sizes, rng, seen))
     return sum(drafts, Draft())
 
 
 LEVEL_SIZES = {1: (16, 1), 2: (100, 10), 3: (200, 20)}
-MAKERS: dict[str, Callable[[int], Draft]] = {
+MAKERS: dict[str, Callable[[Decisions], Draft]] = {
     **{name: partial(level_draft, n) for n, name in enumerate(LEVELS, 1)},
     **{name: partial(family_draft, name) for name in FAMILIES},
     **{name: partial(poesia_draft, name) for name in POESIA},
@@ -532,13 +557,14 @@ MAKERS: dict[str, Callable[[int], Draft]] = {
 }
 
 
-def generate(name: str, seed: int) -> dict[str, str]:
+def generate(name: str, decisions: Decisions) -> dict[str, str]:
     """The files of a set: name to content."""
+    seed = decisions.seed
     if name in (WILD, *WILD_EXTRAS):
         from abel.wild import families as wild  # which needs what is above
 
-        return wild.files(seed) if name == WILD else wild.extra_files(name, seed)
-    draft = MAKERS[name](seed)
+        return wild.files(decisions) if name == WILD else wild.extra_files(name, decisions)
+    draft = MAKERS[name](decisions)
     parts = {"train": draft.train, "heldout": draft.heldout, "templates": draft.templates}
     return {
         f"{name}.{part}.txt": render(f"{name}.{part}", seed, problems, draft.notes)

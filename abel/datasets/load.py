@@ -4,6 +4,7 @@ python -m abel.datasets --name open_small --seed 0 --out datasets/
 python -m abel.datasets --name all --check              # regenerates, compares byte for byte
 python -m abel.datasets --templates FILE --count 200 --seed 0 --out drawn.txt    # ConPoLe's
 python -m abel.datasets --stats --out stats.json        # who solves how much of what
+python -m abel.datasets --decide --out decisions.seed0.txt    # what proofs decide today, 5 minutes
 """
 
 from __future__ import annotations
@@ -213,6 +214,11 @@ def main(argv: list[str] | None = None) -> int:
         "--stats", action="store_true", help="write solved fractions to --out as JSON"
     )
     parser.add_argument(
+        "--decide",
+        action="store_true",
+        help="draw with the proofs and scripts of today; write what they decide, no set, to --out",
+    )
+    parser.add_argument(
         "--sample",
         type=int,
         nargs=2,
@@ -233,7 +239,7 @@ def main(argv: list[str] | None = None) -> int:
             raise DatasetError(f"unknown dataset '{args.name}'; known: all, {', '.join(NAMES)}")
         if args.count < 1 or min(args.sample) < 1:
             raise DatasetError("--count and --sample take positive numbers")
-        if (args.templates or args.stats) and args.out is None:
+        if (args.templates or args.stats or args.decide) and args.out is None:
             raise DatasetError("--out must name the file to write")
         names = NAMES if args.name in (None, "all") else (args.name,)
         if args.templates:
@@ -242,8 +248,12 @@ def main(argv: list[str] | None = None) -> int:
             num_scripted, num_sympy = args.sample
             found = statistics(names, num_scripted, num_sympy, args.limit)
             args.out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        elif args.decide:
+            args.out.write_text(decide(names, args.seed), encoding="utf-8")
         elif args.name is None and not args.check:
-            raise DatasetError("nothing to do: give --name, --check, --templates or --stats")
+            raise DatasetError(
+                "nothing to do: give --name, --check, --templates, --stats, --decide"
+            )
         else:
             return write_or_check(names, args.seed, args.out or FOLDER, args.check)
     except (DatasetError, OSError, UnicodeDecodeError) as error:
@@ -252,15 +262,28 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
+def decide(names: Iterable[str], seed: int) -> str:
+    """The file of what proofs and scripts decide today when these sets are drawn."""
+    from abel.datasets.decisions import Decisions
+    from abel.datasets.generate import generate
+
+    decisions = Decisions(seed)
+    for name in names:
+        generate(name, decisions)
+        print(name, file=sys.stderr, flush=True)
+    return decisions.render()
+
+
 def write_or_check(names: Iterable[str], seed: int, folder: Path, check: bool) -> int:
     """Write the sets, or say what differs; the exit status."""
+    from abel.datasets.decisions import decisions_for
     from abel.datasets.generate import compare, generate
 
     status = 0
     if not check:
         folder.mkdir(parents=True, exist_ok=True)
     for name in names:
-        files = generate(name, seed)
+        files = generate(name, decisions_for(seed))
         if check:
             differences = compare(files, folder)
             status = status or int(bool(differences))

@@ -13,12 +13,11 @@ from typing import NamedTuple
 from sympy import Expr
 
 from abel.equation import MINUS_ONE, ONE, ZERO, has_x, integer_bits, num_nodes, remember
+from abel.lost_roots import RootGuard, has_denominator
 from abel.numeric import (
-    RootGuard,
     Values,
     depends_on_x,
     finite,
-    has_denominator,
     is_solvable,
     is_zero,
     largest,

@@ -75,7 +75,10 @@ def cores(tower: KernelRing, f: PolyElement, done: set[PolyElement]) -> Iterator
     core = shifted(f, low)
     if len(core) > 1:
         product = exponential_of_logarithms(tower, core)
-        yield from [core] if product is None else cores(tower, product - 1, done)
+        if product is not None:
+            yield from cores(tower, product - 1, done)
+        else:  # factor by factor: a ball of (pi/2 - asin(a))**2, multiplied out, holds 0
+            yield from (factor for factor, _ in tower.factors(core))
     for i, e in enumerate(low):
         if not e:
             continue

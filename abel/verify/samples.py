@@ -89,7 +89,9 @@ def far_points(symbols: list[Symbol], exprs: Iterable[Expr]) -> list[Row]:
 def around(points: list[float]) -> list[float]:
     """Numbers near to each point and far from it, on both sides, and in the middle between two."""
     offsets = (-FAR, -NEAR, NEAR, FAR)
-    found = [point + offset * (abs(point) or 1.0) for point in points for offset in offsets]
+    moved = [point + offset * (abs(point) or 1.0) for point in points for offset in offsets]
+    # From -1 to 1 it is as far as from 1 to -1, and at a breakpoint itself nothing is claimed.
+    found = [value for value in moved if value not in points]
     # Not the very middle: 0, of -1 and 1, is no letter like any other.
     return found + [left + 0.5137 * (right - left) for left, right in pairwise(points)]
 

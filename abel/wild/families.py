@@ -23,6 +23,7 @@ from pathlib import Path
 from sympy import Add, Expr, Integer, Mul, Pow
 
 from abel.datasets import textbook
+from abel.datasets.decisions import Decisions
 from abel.datasets.generate import (
     as_problem,
     canonical_key,
@@ -184,10 +185,10 @@ def draw(template: str, rng: random.Random, plain: bool) -> str:
     return str(parse(text))
 
 
-def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Problem], str]:
+def draft(family: str, part: str, decisions: Decisions) -> tuple[list[Problem], list[Problem], str]:
     """Training and held-out equations of a family, and what happened on the way."""
     extra = part not in ("trained", "zeroshot", "nested")  # of open_wild itself
-    rng = random.Random(f"{seed} wild {f'{part} ' * extra}{family}")
+    rng = random.Random(f"{decisions.seed} wild {f'{part} ' * extra}{family}")
     counts: Counter[str] = Counter()
     train: list[Problem] = []
     heldout: list[Problem] = []
@@ -209,10 +210,10 @@ def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Proble
             counts["without x"] += 1
             continue
         key = canonical_key(problem.equation)
-        chosen, size = (heldout, sizes[1]) if is_heldout(key, seed) else (train, sizes[0])
+        chosen, size = (heldout, sizes[1]) if is_heldout(key, decisions) else (train, sizes[0])
         if key in seen or len(chosen) == size:
             counts["repeated" if key in seen else "surplus"] += 1
-        elif not has_route(problem, quartics="quartic" in part):
+        elif not is_solved(problem, decisions, quartics="quartic" in part):
             counts["unsolved"] += 1
         else:
             chosen.append(problem)
@@ -220,33 +221,35 @@ def draft(family: str, part: str, seed: int) -> tuple[list[Problem], list[Proble
     return train, heldout, f"{family}: " + ", ".join(f"{n} {k}" for k, n in counts.items())
 
 
-def files(seed: int) -> dict[str, str]:
+def files(decisions: Decisions) -> dict[str, str]:
     """The files of the set: name to content."""
     parts: dict[str, list[Problem]] = {"train": [], "heldout": [], "zeroshot": [], "nested": []}
     notes: dict[str, list[str]] = {part: [] for part in parts}
     for part in ("trained", "zeroshot", "nested"):
         for family in PARTS[part]:
-            train, heldout, note = draft(family, part, seed)
+            train, heldout, note = draft(family, part, decisions)
             parts["train"] += train
             parts["heldout" if part == "trained" else part] += heldout
             notes["train" if part == "trained" else part].append(note)
-    rng = random.Random(f"{seed} wild closed")
+    rng = random.Random(f"{decisions.seed} wild closed")
     taken: set[tuple[int, int]] = set()
     for level, sizes in CLOSED.items():
-        closed = level_draft(level, seed).sample(*sizes, rng, taken)
+        closed = level_draft(level, decisions).sample(*sizes, rng, taken)
         parts["train"] += closed.train
         parts["heldout"] += closed.heldout
     return {
-        f"{WILD}.{part}.txt": render(f"{WILD}.{part}", seed, problems, notes[part])
+        f"{WILD}.{part}.txt": render(f"{WILD}.{part}", decisions.seed, problems, notes[part])
         for part, problems in parts.items()
     }
 
 
-def extra_files(name: str, seed: int) -> dict[str, str]:
+def extra_files(name: str, decisions: Decisions) -> dict[str, str]:
     """The files of a set that goes with open_wild: name to content."""
     part = name.removeprefix(f"{WILD}_")
-    drafts = [draft(family, part, seed) for family in PARTS[part]]
-    nested = [draft(family, f"{part}_nested", seed) for family in PARTS.get(f"{part}_nested", ())]
+    drafts = [draft(family, part, decisions) for family in PARTS[part]]
+    nested = [
+        draft(family, f"{part}_nested", decisions) for family in PARTS.get(f"{part}_nested", ())
+    ]
     written = {}
     for split, drawn, problems in (
         ("train", drafts, [p for train, _, _ in drafts for p in train]),
@@ -255,7 +258,9 @@ def extra_files(name: str, seed: int) -> dict[str, str]:
     ):
         if problems:
             notes = [note for _, _, note in drawn]
-            written[f"{name}.{split}.txt"] = render(f"{name}.{split}", seed, problems, notes)
+            written[f"{name}.{split}.txt"] = render(
+                f"{name}.{split}", decisions.seed, problems, notes
+            )
     return written
 
 
@@ -374,6 +379,12 @@ def has_route(problem: Problem, quartics: bool = False) -> bool:
     env = Env([problem], config, cache=solver_cache(config))
     env.reset(options={"index": 0})
     return solve(env)
+
+
+def is_solved(problem: Problem, decisions: Decisions, quartics: bool) -> bool:
+    """`has_route`, as it was decided."""
+    question = "general route with resolvent" if quartics else "general route"
+    return decisions.agrees(question, problem.text, lambda: has_route(problem, quartics))
 
 
 def solve(env: Env) -> bool:

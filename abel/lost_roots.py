@@ -1,0 +1,218 @@
+"""Does a multiplication or a division of both sides take a root away (paper, "Illegal actions")?
+
+Dividing x*(x - a) = 0 by x loses x = 0. What is divided by is compared with lhs - rhs, both as
+quotients of polynomials over a prime field (FLINT's `nmod_poly`), with pseudo-random constants: a
+common factor is a root that is lost, unless it occurs twice.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+import struct
+from zlib import crc32
+
+from flint import nmod_poly
+from sympy import Add, Expr, Mul, Pow, Rational, exp
+
+from abel.equation import MINUS_ONE, X, has_x, remember
+from abel.numeric import values
+from abel.rewrite import TooLarge, power, product
+
+Fraction = tuple[nmod_poly, nmod_poly]  # numerator and denominator
+
+PRIME = (1 << 61) - 1
+MAX_DEGREE = 64
+MAX_ROOT = 256  # index of a root that polynomials are written in
+ZERO, ONE, GENERATOR = (nmod_poly(row, PRIME) for row in ([], [1], [0, 1]))
+APART, SHARES, KILLS = 0, 1, 2
+
+
+class RootGuard:
+    """Tells which multiplications and divisions of both sides of lhs = rhs would take a root away.
+
+    Rational functions are compared in one generator at a time: x, or one of the functions of x that
+    the term is made of; all else is set to random constants. One copy of a repeated factor may go:
+    a*x**2 = 0 divided by x keeps its root.
+    """
+
+    def __init__(self, lhs: Expr, rhs: Expr) -> None:
+        self.lhs, self.rhs = lhs, rhs
+        self.has_root = has_root(lhs) or has_root(rhs)
+        self.roots: dict[Expr, int] = {}
+        self.numerators: dict[tuple[Expr, int], nmod_poly] = {}
+        self.overlaps: dict[tuple[Expr, bool], int] = {}
+
+    def loses(self, term: Expr, inverse: bool) -> bool:
+        """Whether multiplying by `term` (dividing, if `inverse`) takes a root away."""
+        return (inverse or has_denominator(term)) and self.overlap(term, inverse) == KILLS
+
+    def overlap(self, term: Expr, inverse: bool) -> int:
+        """How the multiplier's denominator meets the numerator of lhs - rhs, at the worst."""
+        known = self.overlaps.get((term, inverse))
+        if known is None:
+            known = self.overlaps[term, inverse] = self.find_overlap(term, inverse)
+        return known
+
+    def find_overlap(self, term: Expr, inverse: bool) -> int:
+        if isinstance(term, Mul) or (
+            isinstance(term, Pow) and term.exp.is_Integer and term.exp.p > 0
+        ):
+            # Coprime to every factor, or robbed by one: no need to look at the product.
+            factors = term.args if isinstance(term, Mul) else term.args[:1]
+            worst = max([self.overlap(f, inverse) for f in factors if has_x(f)], default=APART)
+            if worst != SHARES:
+                return worst
+        worst = APART
+        for generator in generators(term):
+            root = 1
+            if self.has_root or has_root(term):
+                root = math.lcm(self.root_of(generator), root_index(term, generator))
+            if root > MAX_ROOT:  # it cannot be told
+                return KILLS
+            above, below = multiplier(term, inverse, generator, root)
+            if below.degree() > 0 and (top := self.numerator(generator, root)):
+                worst = max(worst, meet(top * above, below))
+        return worst
+
+    def root_of(self, generator: Expr) -> int:
+        if generator not in self.roots:
+            self.roots[generator] = math.lcm(
+                *(root_index(s, generator) for s in (self.lhs, self.rhs))
+            )
+        return self.roots[generator]
+
+    def numerator(self, generator: Expr, root: int) -> nmod_poly:
+        """The numerator of lhs - rhs over the prime field, up to a constant factor."""
+        key = (generator, root)
+        if key not in self.numerators:
+            left_top, left_below = fraction(self.lhs, generator, root)
+            right_top, right_below = fraction(self.rhs, generator, root)
+            self.numerators[key] = left_top * right_below - right_top * left_below
+        return self.numerators[key]
+
+
+@remember
+def multiplier(term: Expr, inverse: bool, generator: Expr, root: int) -> Fraction:
+    """The multiplier as a fraction, its denominator without factors that have no zeros."""
+    above, below = fraction(term, generator, root)
+    if inverse:
+        above, below = below, above
+    if isinstance(generator, exp | Pow):  # an exponential has no zeros: its powers may go
+        while below.degree() > 0 and below[0] == 0:
+            below //= GENERATOR
+    return above, below
+
+
+def meet(top: nmod_poly, below: nmod_poly) -> int:
+    """Whether `below` shares no factor with `top`, leaves a copy of each, or kills one."""
+    common = top.gcd(below)
+    if common.degree() == 0:
+        return APART
+    rest = top // common
+    while common.degree() > 0:
+        shared = common.gcd(rest)
+        if shared.degree() == 0:
+            return KILLS
+        common //= shared
+    return SHARES
+
+
+@remember
+def has_denominator(expr: Expr) -> bool:
+    """Whether a negative power of a function of x stands in `expr`, outside of functions."""
+    if isinstance(expr, Pow) and expr.exp.is_Rational and has_x(expr.base):
+        return expr.exp.p < 0 or has_denominator(expr.base)
+    return isinstance(expr, Add | Mul) and any(has_denominator(arg) for arg in expr.args)
+
+
+@remember
+def generators(expr: Expr) -> tuple[Expr, ...]:
+    """x and the functions of x that `expr` is a rational function of."""
+    if not has_x(expr):
+        return ()
+    if isinstance(expr, Add | Mul) or (isinstance(expr, Pow) and expr.exp.is_Rational):
+        args = expr.args if not isinstance(expr, Pow) else expr.args[:1]
+        return tuple(dict.fromkeys(g for arg in args for g in generators(arg)))
+    return (expr,)
+
+
+@remember
+def has_root(expr: Expr) -> bool:
+    """Whether a fractional power occurs in `expr`."""
+    if isinstance(expr, Pow) and expr.exp.is_Rational and not expr.exp.is_Integer:
+        return True
+    return any(has_root(arg) for arg in expr.args)
+
+
+@remember
+def root_index(expr: Expr, generator: Expr) -> int:
+    """The least n for which every root of the generator in `expr` is a power of its n-th root."""
+    if not has_root(expr):
+        return 1
+    if isinstance(expr, Pow) and expr.base == generator and expr.exp.is_Rational:
+        return expr.exp.q
+    return math.lcm(*(root_index(arg, generator) for arg in expr.args))
+
+
+@remember
+def fraction(expr: Expr, generator: Expr, root: int) -> Fraction:
+    """`expr` as a quotient of polynomials over the prime field in s, where generator = s**root."""
+    if not has_x(expr) and generator is not X:  # the same in every generator
+        return fraction(expr, X, 1)
+    if expr == generator:
+        return GENERATOR**root, ONE
+    if isinstance(expr, Rational) and expr.q % PRIME:
+        return constant(expr.p * pow(expr.q, -1, PRIME)), ONE
+    if isinstance(expr, Add):
+        top, below = ZERO, ONE
+        for arg in expr.args:
+            arg_top, arg_below = fraction(arg, generator, root)
+            if arg_below != below:
+                top, arg_top = top * arg_below, arg_top * below
+                below = below * arg_below
+            top = top + arg_top
+        return top, below
+    if isinstance(expr, Mul):
+        top, below = ONE, ONE
+        for arg in expr.args:
+            arg_top, arg_below = fraction(arg, generator, root)
+            top, below = top * arg_top, below * arg_below
+        return top, below
+    if isinstance(expr, Pow) and expr.exp.is_Rational:
+        # A root of anything but the generator vanishes where its radicand does: taken to the full
+        # power.
+        is_root = expr.base == generator
+        times = expr.exp.p * (root // expr.exp.q if is_root else 1)
+        top, below = (GENERATOR, ONE) if is_root else fraction(expr.base, generator, root)
+        if (top.length() + below.length()) * abs(times) <= MAX_DEGREE:
+            top, below = (top, below) if times > 0 else (below, top)
+            return top ** abs(times), below ** abs(times)
+    times = exponential_power(expr, generator)
+    if times and abs(times) <= MAX_DEGREE:
+        term = GENERATOR ** abs(times)
+        return (term, ONE) if times > 0 else (ONE, term)
+    return constant(opaque(expr)), ONE
+
+
+def exponential_power(expr: Expr, generator: Expr) -> int:
+    """n where expr = generator**n and both are exponentials, else 0."""
+    if isinstance(expr, exp) and isinstance(generator, exp):
+        try:
+            ratio = product(expr.args[0], power(generator.args[0], MINUS_ONE))
+        except TooLarge:
+            return 0
+        return ratio.p if ratio.is_Integer else 0
+    return 0
+
+
+def opaque(expr: Expr) -> int:
+    """A pseudo-random field element that stands for `expr`: equal expressions, equal elements."""
+    value = values(expr)[0]
+    if cmath.isinf(value):  # what overflows is told apart by how it is written
+        return crc32(str(expr).encode()) * 0x9E3779B97F4A7C15 % PRIME
+    return crc32(struct.pack("dd", value.real, value.imag)) * 0x9E3779B97F4A7C15 % PRIME
+
+
+def constant(value: int) -> nmod_poly:
+    return nmod_poly([value % PRIME], PRIME)

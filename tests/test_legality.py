@@ -1,0 +1,38 @@
+"""Which actions are legal is pinned: what decides it may get faster, never different."""
+
+import hashlib
+import random
+
+import pytest
+
+from abel.datasets import load_dataset
+from abel.env import Env, EnvConfig
+
+GENERAL = {"substitutions": "general", "branches": True, "relabel": False, "max_steps": 16}
+
+
+def played(dataset, config, num_steps, seed):
+    """A hash of every list of legal actions in `num_steps` random steps."""
+    rng = random.Random(seed)
+    env = Env(load_dataset(dataset), config)
+    found = hashlib.sha256()
+    env.reset(seed=seed)
+    for _ in range(num_steps):
+        if env.ended:
+            env.reset()
+        found.update("\n".join(map(str, env.actions)).encode())
+        if env.actions:
+            env.step(rng.randrange(len(env.actions)))
+    return found.hexdigest()[:16]
+
+
+@pytest.mark.parametrize(
+    "dataset, options, num_steps, known",
+    [
+        ("open_small", {}, 1500, "975ecfbc916f67cb"),
+        ("open_wild", GENERAL, 1000, "01de193427e2e58c"),
+        ("large", {"terms": "blocks"}, 500, "23fc6c34ef5b0dc1"),
+    ],
+)
+def test_legal_actions_of_random_play(dataset, options, num_steps, known):
+    assert played(dataset, EnvConfig(**options), num_steps, seed=7) == known

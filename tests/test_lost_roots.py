@@ -1,0 +1,92 @@
+"""Which multiplications and divisions lose a root."""
+
+import random
+
+import pytest
+from sympy import Integer, exp, sin, sqrt, symbols
+
+from abel.lost_roots import MAX_DEGREE, PRIME, RootGuard, fraction, opaque
+from abel.parse import parse_expression
+
+x, a, b, c = symbols("x a b c")
+ZERO = Integer(0)
+
+
+@pytest.mark.parametrize(
+    ("side", "term"),
+    [
+        ((x + a) * (x + b), x + a),  # the paper's example
+        (x**2 + (a + b) * x + a * b, x + a),  # the same, hidden
+        (a * x**2 + b * x, x),
+        (x + a, x + a),
+        (x**2, x**2),
+        (x * sin(x), x),
+        (sin(x) * (x + a), sin(x)),
+        (x * sin(x) ** 2, x * sin(x)),
+        (x - 4, sqrt(x) - 2),
+        (x - a * sqrt(x), sqrt(x)),
+        (a * x + b - c * sqrt(a * x + b), sqrt(a * x + b)),
+        (exp(2 * x) - a**2, exp(x) - a),
+    ],
+)
+def test_division_that_loses_a_root_is_seen(side, term):
+    assert RootGuard(side, ZERO).loses(term, inverse=True)
+
+
+@pytest.mark.parametrize(
+    ("side", "term"),
+    [
+        (a * x**2, x),  # one copy of a repeated factor may go
+        ((x + a) * (x + b) ** 2, x + b),
+        (a * x + b, x),
+        (a * exp(2 * x) + exp(x), exp(x)),  # an exponential has no zeros
+        (a / x + b, 1 / x),
+        (sin(x) + a, x),
+        (x + a, a),
+    ],
+)
+def test_division_that_keeps_every_root_is_allowed(side, term):
+    assert not RootGuard(side, ZERO).loses(term, inverse=True)
+
+
+def test_multiplying_by_a_fraction_is_a_division():
+    assert RootGuard((x + a) * (x + b), ZERO).loses(1 / (x + a), inverse=False)
+    assert not RootGuard(1 / (x + a) + b, ZERO).loses(x + a, inverse=False)
+
+
+def test_the_right_side_counts_too():
+    # x^2 + a = a + b*x has the root 0.
+    assert RootGuard(x**2 + a, a + b * x).loses(x, inverse=True)
+
+
+def test_functions_that_overflow_are_told_apart():
+    assert opaque(parse_expression("exp(900*x)")) != opaque(parse_expression("exp(901*x)"))
+
+
+def test_fractions_have_the_values_of_their_expressions():
+    """At random points of the prime field, constants being what `opaque` makes of them."""
+    rng = random.Random(0)
+    names = (a, b, c)
+    for text in (
+        "a*x^2 + b*x + c", "(x + a)/(x - b) + c/x", "(a*x + b)^3/x^2 - 1/3", "x^5*(x + 1)^-4",
+        "1/(1/x + 1/(x + a))", "(x - a)*(x + a) - x^2", "0*x + 7",
+    ):  # fmt: skip
+        expr = parse_expression(text)
+        top, below = fraction(expr, x, 1)
+        for _ in range(3):
+            point = rng.randrange(PRIME)
+            known = {x: point, **{name: opaque(name) for name in names}}
+            above, under = expr.subs(known).as_numer_denom()
+            assert int(top(point)) * under % PRIME == int(below(point)) * above % PRIME, text
+
+
+def test_a_root_of_the_generator_is_a_lower_power_of_its_root():
+    top, below = fraction(x ** Integer(3) / sqrt(x), x, 2)
+    assert (top.degree(), below.degree()) == (5, 0)
+    top, below = fraction(exp(-2 * x) + 1, exp(x), 1)
+    assert (top.degree(), below.degree()) == (2, 2)
+
+
+def test_a_power_too_high_to_write_out_is_a_constant():
+    assert fraction(x**MAX_DEGREE, x, 1)[0].degree() == 0
+    assert fraction(x ** (MAX_DEGREE // 3), x, 1)[0].degree() == MAX_DEGREE // 3
