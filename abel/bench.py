@@ -326,7 +326,7 @@ def bench_train(args: argparse.Namespace) -> None:
     while len(seen) < 2048:
         seen += states
         states = envs.step([rng.randrange(len(state.actions)) for state in states])[0]
-    encoder = train_ppo.TreeMLP(train_ppo.PRESETS["ppo-tree"]["net"])
+    encoder = train_ppo.paper_encoder(train_ppo.PRESETS["ppo-tree"]["net"])
     padded = PaddedTreeMLP(encoder)
     ratios = {}
     for size in (64, 1024):

@@ -40,9 +40,9 @@ ORDER = ("", *ENVIRONMENT, *ROOMS, "train_ppo", "evaluate", *COMMANDS)
 CEILING = 600
 CEILINGS = {
     "evaluate.py": 400,
-    # One file on purpose, to be read top to bottom: 64 flags of two lines each, declaration and
-    # documentation, then all presets, the network, the losses and the loop.
-    "train_ppo.py": 870,
+    # One file on purpose, to be read top to bottom: flags of two lines each, declaration and
+    # documentation, then the network, the losses, success replay and the loop.
+    "train_ppo.py": 650,
 }
 VAGUE_NAMES = {"utils", "util", "common", "base", "helpers", "misc"}
 HOMES = re.compile(r"(?<![\w.])/(?:tmp|work|home|root|Users|opt)\b|(?<!\w)~[/]")
@@ -126,7 +126,10 @@ def test_abel_does_not_import_the_scripts():
 
 
 def test_torch_comes_with_networks_only():
-    networks = {"paper.baselines", "picov.network", "report.probes"}
+    networks = {
+        "learner.batch", "learner.forward", "learner.rollout", "learner.scalars",
+        "paper.curiosity", "paper.encoders", "picov.network", "report.probes", "report.validation",
+    }  # fmt: skip
     assert importers("torch", True) == {*networks, "train_ppo", "evaluate"}
     with_torch = {name for name in MODULES if "torch" in reaches(name)}
     assert with_torch == {*networks, "picov.reward", "picov.__main__"}
