@@ -128,22 +128,25 @@ def subterms(expr: Expr, blocks: bool) -> tuple[Expr, ...]:
     With `blocks`, a maximal x-free part is one term and is not taken apart. Numeric exponents, and
     the -1 of a negative product, are signs of writing and no terms.
     """
+    if blocks and not has_x(expr):
+        return (expr,)
     found = [expr]
-    if not blocks or has_x(expr):
-        children = list(expr.args)
-        if isinstance(expr, Add | Mul) and has_x(expr):
-            children.insert(0, free_part(expr))
-            if blocks:
-                children[1:] = [arg for arg in expr.args if has_x(arg)]
-            if children[0] is (ZERO if isinstance(expr, Add) else ONE):
-                del children[0]
-        elif isinstance(expr, Pow) and expr.exp.is_Rational:
-            del children[1]
-        if isinstance(expr, Mul):
-            children = [child for child in children if child is not MINUS_ONE]
-        for child in children:
-            found += subterms(child, blocks) if child.args else (child,)
+    for part in parts_of(expr, blocks):
+        found += subterms(part, blocks) if part.args else (part,)
     return tuple(dict.fromkeys(found))
+
+
+def parts_of(expr: Expr, blocks: bool) -> list[Expr]:
+    """The terms right below an expression, the x-free part of a sum or product first."""
+    if isinstance(expr, Pow) and expr.exp.is_Rational:
+        return [expr.base]
+    if not isinstance(expr, Add | Mul):
+        return list(expr.args)
+    parts = [arg for arg in expr.args if not blocks or has_x(arg)]
+    nothing = ZERO if isinstance(expr, Add) else ONE
+    if has_x(expr) and (free := free_part(expr)) is not nothing:
+        parts.insert(0, free)
+    return [part for part in parts if part is not MINUS_ONE] if isinstance(expr, Mul) else parts
 
 
 @remember

@@ -96,9 +96,37 @@ def product(*factors: Expr) -> Expr:
     Powers of one base are gathered, and exponentials of numbers: 21**x/49**x = (3/7)**x; a number
     is distributed over a sum only if nothing else is there.
     """
-    numbers: list[Expr] = []  # left to SymPy: sqrt(2)*sqrt(6) = 2*sqrt(3)
-    roots: list[tuple[Expr, Expr]] = []  # those of them that are roots
-    powers: dict[Expr, dict[Expr, Rational]] = {}  # base -> {t: r}, for the product of base**(r*t)
+    numbers, powers = gather(factors)
+    number = multiplied(numbers)
+    if number is ZERO:
+        return ZERO
+    merge_exponentials(powers)
+    parts = [
+        power(base, product(times, kind))
+        for base, kinds in powers.items()
+        for kind, times in kinds.items()
+        if times is not ZERO
+    ]
+    # A power of a product is a product, and x**0 a number: gathered with the rest once more.
+    if any(isinstance(part, Mul) or part.is_Rational for part in parts):
+        return product(number, *parts)
+    if len(parts) == 1:
+        if number is ONE:
+            return parts[0]
+        if isinstance(parts[0], Add) and number.is_Rational:
+            return total(*[product(number, term) for term in parts[0].args])
+    number, radicals = number.as_coeff_Mul()
+    parts += () if radicals is ONE else Mul.make_args(radicals)
+    parts.sort(key=cmp_to_key(Basic.compare))
+    return Mul._from_args([number] * (number is not ONE) + parts, True)
+
+
+def gather(factors: Iterable[Expr]) -> tuple[list[Expr], dict[Expr, dict[Expr, Rational]]]:
+    """The numbers among the factors, their roots and I included, and the other factors as powers:
+    base -> {t: r}, for the product of base**(r*t).
+    """
+    numbers: list[Expr] = []
+    powers: dict[Expr, dict[Expr, Rational]] = {}
     pending = list(factors)
     while pending:
         factor = pending.pop()
@@ -111,42 +139,23 @@ def product(*factors: Expr) -> Expr:
         base, exponent = (E, factor.args[0]) if type(factor) is exp else factor.as_base_exp()
         if base.is_Rational and exponent.is_Rational:
             numbers.append(factor)
-            roots.append((base, exponent))
             continue
         times, kind = (exponent, ONE) if exponent.is_Rational else exponent.as_coeff_Mul()
         kinds = powers.setdefault(base, {})
         kinds[kind] = kinds[kind] + times if kind in kinds else times
-    number = numbers[0] if numbers else ONE
-    if len(numbers) > 1:
-        if len(roots) > 1 and surd_bits(roots) > MAX_NUMBER_BITS:
-            raise TooLarge(f"a root of a product beyond {MAX_NUMBER_BITS} bits")
-        number = Mul(*numbers)
-        if number.is_Rational and number.p.bit_length() > MAX_NUMBER_BITS:
-            raise TooLarge(f"a product beyond {MAX_NUMBER_BITS} bits")
-    if number is ZERO:
-        return ZERO
-    merge_exponentials(powers)
-    result, gathered = [], False
-    for base, kinds in powers.items():
-        for kind, times in kinds.items():
-            if times is not ZERO:
-                part = (
-                    call(exp, product(times, kind))
-                    if base is E
-                    else power(base, product(times, kind))
-                )
-                gathered = gathered or isinstance(part, Mul) or part.is_Rational
-                result.append(part)
-    if gathered:
-        return product(number, *result)
-    if number is ONE and len(result) == 1:
-        return result[0]
-    if len(result) == 1 and isinstance(result[0], Add) and number.is_Rational:
-        return total(*[product(number, arg) for arg in result[0].args])
-    number, radicals = number.as_coeff_Mul()
-    result += () if radicals is ONE else Mul.make_args(radicals)
-    result.sort(key=cmp_to_key(Basic.compare))
-    return Mul._from_args([number] * (number is not ONE) + result, True)
+    return numbers, powers
+
+
+def multiplied(numbers: list[Expr]) -> Expr:
+    """The product of numbers, left to SymPy: sqrt(2)*sqrt(6) = 2*sqrt(3)."""
+    if len(numbers) < 2:
+        return numbers[0] if numbers else ONE
+    if surd_bits(n.as_base_exp() for n in numbers if isinstance(n, Pow)) > MAX_NUMBER_BITS:
+        raise TooLarge(f"a root of a product beyond {MAX_NUMBER_BITS} bits")
+    number = Mul(*numbers)
+    if number.is_Rational and number.p.bit_length() > MAX_NUMBER_BITS:
+        raise TooLarge(f"a product beyond {MAX_NUMBER_BITS} bits")
+    return number
 
 
 def merge_exponentials(powers: dict[Expr, dict[Expr, Rational]]) -> None:

@@ -21,6 +21,7 @@ from abel.equation import ONE, remember
 MAX_WORK, MAX_POWER = 30_000, 200  # products of terms in one proof; exponents
 WORD = 256  # bits of two coefficients that count as one product more
 MAX_FACTOR_TERMS, MAX_FACTOR_SIZE = 16, 200  # terms, and product of (degree + 1), to be factored
+SMALL_PRIMES = tuple(sp.primerange(200))
 INVERSE, PARITY, NAME = "inverse", "parity", "name"  # kinds of kernels that are no functions
 
 
@@ -87,6 +88,19 @@ def irreducible_factors(f: PolyElement) -> tuple[tuple[PolyElement, int], ...]:
             factors.append((f.ring.from_dict(wide), int(e)))
         factors.sort(key=lambda pair: (sum(pair[0].degrees()), len(pair[0]), sorted(pair[0])))
     return tuple((p if p.LC > 0 else -p, e) for p, e in factors)
+
+
+def prime_powers(n: int) -> list[tuple[int, int]]:
+    """Small primes of a positive integer with their powers, then what is left, a square or not."""
+    found = []
+    for p in SMALL_PRIMES:
+        e = 0
+        while n % p == 0:
+            n, e = n // p, e + 1
+        found.append((p, e))
+    root = math.isqrt(n)
+    found.append((root, 2) if root * root == n else (n, 1))
+    return [(p, e) for p, e in found if p > 1 and e]
 
 
 def words(*factors: PolyElement) -> int:

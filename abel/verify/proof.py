@@ -30,32 +30,20 @@ from abel.verify.kernels import (
     as_qq,
     as_rational,
     lowest,
+    prime_powers,
     shifted,
 )
 
 MAX_BITS = 4096  # of a number in a proof
 NESTING = 4  # roots within roots that are looked into to see that something is 0
 HALF = Rational(1, 2)
-SMALL_PRIMES = tuple(sp.primerange(200))
+Parts = list[tuple[PolyElement, Rational | int, bool]]  # as `Tower.split` has them
 REWRITTEN = {
     sp.sin: lambda u: (exp(I * u) - exp(-I * u)) * -I / 2,
     sp.cos: lambda u: (exp(I * u) + exp(-I * u)) / 2,
     sp.tan: lambda u: sp.sin(u) / sp.cos(u),
     sp.acos: lambda u: pi / 2 - sp.asin(u),
 }
-
-
-def _small_factors(n: int) -> list[tuple[int, int]]:
-    """Small primes of a positive integer with their powers, then what is left, a square or not."""
-    found = []
-    for p in SMALL_PRIMES:
-        e = 0
-        while n % p == 0:
-            n, e = n // p, e + 1
-        found.append((p, e))
-    root = math.isqrt(n)
-    found.append((root, 2) if root * root == n else (n, 1))
-    return [(p, e) for p, e in found if p > 1 and e]
 
 
 def is_below(value: acb | arb, bound: arb) -> bool | None:
@@ -205,7 +193,7 @@ class Tower(KernelRing):
 
     # Functions
 
-    def split(self, f: PolyElement) -> list[tuple[PolyElement, Rational | int, bool]]:
+    def split(self, f: PolyElement) -> Parts:
         """f as a product of powers: (base, exponent, False) or (logarithm of base, exponent, True).
 
         Principal powers of f are products of theirs, and its logarithm is a sum: every base but one
@@ -217,22 +205,37 @@ class Tower(KernelRing):
         if f in self.logarithms and self.is_principal(self.logarithms[f]):
             return [(self.logarithms[f], 1, True)]
         content, rest = f.primitive()
-        parts = []
+        parts: Parts = []
         for number, sign in ((content.numerator, 1), (content.denominator, -1)):
-            parts += [(self.one * p, sign * e, False) for p, e in _small_factors(int(number))]
-        for i, e in enumerate(lowest(rest)):
-            if e and self.kernels[i].kind is exp and self.real(self.kernels[i].arg):
-                parts.append((self.kernels[i].arg, Rational(e, self.kernels[i].order), True))
-                rest = self.times(rest, self.power(self.ring.gens[i], -e))
-        for p, e in self.factors(rest) if self.depth == 2 else ():
-            if sign := self.sign(p):
-                parts.append((p * sign, e, False))
-                rest = self.times(rest, self.power(p * sign, -e))
+            parts += [(self.one * p, sign * e, False) for p, e in prime_powers(int(number))]
+        for peel in (self.peel_exponentials, self.peel_signed):
+            peeled, rest = peel(rest)
+            parts += peeled
         used = [(kernel, e) for kernel, e in zip(self.kernels, rest.LM) if e]
         if len(used) == len(rest) == rest.LC == 1 and used[0][0].kind in (Pow, I):
             (kernel, e), *_ = used
             return [*parts, (kernel.arg, Rational(e, kernel.order), False)]
         return parts if rest == 1 else [*parts, (rest, 1, False)]
+
+    def peel_exponentials(self, f: PolyElement) -> tuple[Parts, PolyElement]:
+        """The factors exp(u) with real u, by their logarithms, and what is left of f."""
+        parts: Parts = []
+        rest = f
+        for (kind, u, order), e, kernel in zip(self.kernels, lowest(f), self.ring.gens):
+            if e and kind is exp and self.real(u):
+                parts.append((u, Rational(e, order), True))
+                rest = self.times(rest, self.power(kernel, -e))
+        return parts, rest
+
+    def peel_signed(self, f: PolyElement) -> tuple[Parts, PolyElement]:
+        """At depth 2, the factors whose sign is known, made positive, and what is left of f."""
+        parts: Parts = []
+        rest = f
+        for p, e in self.factors(f) if self.depth == 2 else ():
+            if sign := self.sign(p):
+                parts.append((p * sign, e, False))
+                rest = self.times(rest, self.power(p * sign, -e))
+        return parts, rest
 
     def is_principal(self, u: PolyElement) -> bool:
         """Whether log(exp(u)) is u."""
@@ -311,7 +314,7 @@ class Tower(KernelRing):
         return f
 
     def exp_by_rule(self, monom: tuple[int, ...], c: Rational) -> PolyElement | None:
-        """exp(c*monom) if it is exp(c*log(u)) = u**c, exp(I*asin(u)) = sqrt(1 - u**2) + I*u, ..."""
+        """exp(c*monom) if it is known: exp(I*pi*n), or of one kernel, with I or without."""
         place_of_i = self.i.LM.index(1)
         turned = monom[place_of_i] == 1
         places = [i for i, e in enumerate(monom) if e and i != place_of_i]
@@ -320,22 +323,30 @@ class Tower(KernelRing):
         if len(places) != 1 or monom[places[0]] != 1:
             return None
         kind, u, _ = self.kernels[places[0]]
-        if turned and kind is pi:
-            return self.radical(-self.one, c)
-        if turned and kind is sp.atan and c % 2 == 0:  # exp(2*I*atan(u)), for complex u as well
-            iu = self.times(self.i, u) * (1 if c > 0 else -1)
-            half_turn = self.times(self.one + iu, self.inverse(self.one - iu))
-            return self.power(half_turn, int(abs(c) / 2))
-        if turned and (kind is sp.asin or (kind is sp.atan and self.real(u))):
-            iu, square = self.times(self.i, u) * (1 if c > 0 else -1), self.times(u, u)
-            if kind is sp.asin:
-                return self.root(self.root(self.one - square, HALF) + iu, abs(c))
-            return self.root(self.times(self.one + iu, self.root(self.one + square, -HALF)), abs(c))
-        if kind is sp.log and not turned:
+        if turned:
+            return self.exp_of_angle(kind, u, c)
+        if kind is sp.log:  # exp(c*log(u)) = u**c
             return self.root(u, c)
-        if kind is sp.LambertW and not turned and c.q == 1:
+        if kind is sp.LambertW and c.q == 1:  # exp(W(u)) = u/W(u)
             return self.power(self.times(u, self.inverse(self.ring.gens[places[0]])), int(c))
         return None
+
+    def exp_of_angle(self, kind: type, u: PolyElement, c: Rational) -> PolyElement | None:
+        """exp(c*I*kind(u)) for pi, asin and atan; of an odd multiple of atan(u) for real u only."""
+        if kind is pi:
+            return self.radical(-self.one, c)
+        even = c % 2 == 0
+        if kind not in (sp.asin, sp.atan) or (kind is sp.atan and not even and not self.real(u)):
+            return None
+        iu = self.times(self.i, u) * (1 if c > 0 else -1)
+        if kind is sp.atan and even:  # exp(2*I*atan(u)) = (1 + I*u)/(1 - I*u)
+            half_turn = self.times(self.one + iu, self.inverse(self.one - iu))
+            return self.power(half_turn, int(abs(c) / 2))
+        square = self.times(u, u)
+        if kind is sp.asin:  # exp(I*asin(u)) = sqrt(1 - u**2) + I*u
+            return self.root(self.root(self.one - square, HALF) + iu, abs(c))
+        # exp(I*atan(u)) = (1 + I*u)/sqrt(1 + u**2)
+        return self.root(self.times(self.one + iu, self.root(self.one + square, -HALF)), abs(c))
 
     def half_turns(self, monom: tuple[int, ...], places: list[int]) -> PolyElement | None:
         """n if `monom` is I*pi*n with n a product of integer symbols: exp(I*pi*n) = (-1)**n."""
