@@ -26,11 +26,11 @@ import tyro
 from abel.datasets import DatasetError, Problem, load_dataset, read
 from abel.env import EnvConfig
 from abel.home import home
+from abel.learner.events import training
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
-from abel.operations import Generator, settle
+from abel.operations import OPERATIONS, Generator, settle
 from abel.parse import ParseError
 from abel.report.failures import diagnose, failures
-from abel.report.learning import training
 from abel.report.pages import write_page
 from abel.report.probes import MAX_POINTS, dormant, embeddings
 from abel.report.sets import show, solution_sets, summary
@@ -153,8 +153,8 @@ def write_bundle(run: Run, out: Path) -> None:
         trained["out"] = "runs"  # where it was trained is nobody's business
         origin = {"checkpoint_step": run.step, "cpu_seconds": run.cpu_seconds} | origin
     out.mkdir(parents=True, exist_ok=True)
-    state = {"format": FORMAT, "args": trained, "agent": run.agent.state_dict(), "step": run.step}
-    save_checkpoint(out / "best.pt", state)
+    weights, about = run.agent.state_dict(), {"format": FORMAT, "operations": list(OPERATIONS)}
+    save_checkpoint(out / "best.pt", {**about, "args": trained, "agent": weights, "step": run.step})
     write_json(out / "args.json", trained)
     write_json(out / "provenance.json", origin)
     print(f"written to {out}")

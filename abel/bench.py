@@ -28,12 +28,12 @@ import sympy
 from sympy import S, Symbol, default_sort_key, preorder_traversal
 
 from abel.datasets import DatasetError, load_dataset
+from abel.encode import Observation
 from abel.env import Env, EnvConfig, SyncVectorEnv
 from abel.equation import Equation
+from abel.learner.events import read_scalars
 from abel.learner.records import RunError, provenance, write_json
 from abel.operations.legality import MAX_NODES
-from abel.report.learning import read_scalars
-from abel.transitions import Observation
 
 MAX_STEPS = 12
 PLAIN_LIMIT = 10  # seconds after which a plain step counts as hung and is abandoned
@@ -326,7 +326,7 @@ def bench_train(args: argparse.Namespace) -> None:
     while len(seen) < 2048:
         seen += states
         states = envs.step([rng.randrange(len(state.actions)) for state in states])[0]
-    encoder = train_ppo.TreeMLP(train_ppo.PRESETS["ppo-tree"]["net"])
+    encoder = train_ppo.paper_encoder(train_ppo.PRESETS["ppo-tree"]["net"])
     padded = PaddedTreeMLP(encoder)
     ratios = {}
     for size in (64, 1024):

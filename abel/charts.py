@@ -274,7 +274,7 @@ def bar_image(values: Mapping[str, float], title: str) -> np.ndarray:
 
 def read_run(run: Path, name: str) -> tuple[str, list[Point]]:
     """The cohort of a run, "dataset, preset", and its values of a TensorBoard tag by step."""
-    from abel.report.learning import read_scalars  # slow to import, and only this command needs it
+    from abel.learner.events import read_scalars  # slow to import, and only this command needs it
 
     try:
         args = json.loads((run / "args.json").read_text())

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from abel.charts import PALETTE, svg, tag
-from abel.encode import ROLES, TOKENS
+from abel.encode import ROLES, TOKENS, Observation
 from abel.env import Env, EnvConfig
 from abel.learner.records import write_atomically
 from abel.parse import ParseError
-from abel.transitions import Observation
 
 ROW, COLUMN, TOP = 58, 64, 74  # pixels between the levels and the leaves of the tree; its root
 MAX_NODES, MAX_ACTIONS = 12, 9  # what fits

@@ -10,7 +10,8 @@ node to point at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import compress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -67,15 +68,14 @@ class Observation(NamedTuple):
     action_nodes: Array  # [A] int16, node of the term; the root for an operation without one
     actions: tuple[Action, ...]
 
-    def only(self, allowed: Callable[[Action], bool]) -> Observation:
+    def only(self, kept: Sequence[bool]) -> Observation:
         """The same tree with some of the actions; itself if that is all of them."""
-        kept = [index for index, action in enumerate(self.actions) if allowed(action)]
-        if len(kept) == len(self.actions):
+        if all(kept):
             return self
         return self._replace(
-            action_ops=self.action_ops[kept],
-            action_nodes=self.action_nodes[kept],
-            actions=tuple(self.actions[index] for index in kept),
+            action_ops=self.action_ops[np.array(kept)],
+            action_nodes=self.action_nodes[np.array(kept)],
+            actions=tuple(compress(self.actions, kept)),
         )
 
 

@@ -24,6 +24,7 @@ Fraction = tuple[nmod_poly, nmod_poly]  # numerator and denominator
 PRIME = (1 << 61) - 1
 MAX_DEGREE = 64
 MAX_ROOT = 256  # index of a root that polynomials are written in
+NOT_WHOLE = 1e-3  # what is so far from an integer is none
 ZERO, ONE, GENERATOR = (nmod_poly(row, PRIME) for row in ([], [1], [0, 1]))
 APART, SHARES, KILLS = 0, 1, 2
 
@@ -196,8 +197,15 @@ def fraction(expr: Expr, generator: Expr, root: int) -> Fraction:
 
 
 def exponential_power(expr: Expr, generator: Expr) -> int:
-    """n where expr = generator**n and both are exponentials, else 0."""
+    """n where expr = generator**n, of exponentials and of an n that is not too large; else 0."""
     if isinstance(expr, exp) and isinstance(generator, exp):
+        over, under = values(expr.args[0])[0], values(generator.args[0])[0]
+        if under and not cmath.isinf(over) and not cmath.isinf(under):
+            # Mostly it is far from an integer, or too large a power: no need to divide exactly.
+            if abs(over) > 2 * MAX_DEGREE * abs(under):
+                return 0
+            if abs(over / under - round((over / under).real)) > NOT_WHOLE:
+                return 0
         try:
             ratio = product(expr.args[0], power(generator.args[0], MINUS_ONE))
         except TooLarge:

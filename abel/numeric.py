@@ -126,10 +126,14 @@ def swelling(expr: Expr, scale: int) -> float:
 
     The product of all may be moderate, and the power of one of them out of range.
     """
-    sizes = [abs(v) for factor in Mul.make_args(expr) for v in values_at(factor, scale)]
-    if not all(sizes):
-        return math.inf
-    return max(math.prod([max(s, 1 / s) for s in sizes[i::3]]) for i in range(3))
+    factors = expr.args if isinstance(expr, Mul) else (expr,)
+    first = second = third = 1.0
+    for factor in factors:
+        a, b, c = map(abs, values_at(factor, scale))
+        if not (a and b and c):
+            return math.inf
+        first, second, third = first * max(a, 1 / a), second * max(b, 1 / b), third * max(c, 1 / c)
+    return max(first, second, third)
 
 
 @remember

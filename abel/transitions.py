@@ -22,6 +22,7 @@ from abel.operations import (
     Action,
     Applied,
     Apply,
+    Kind,
     Operation,
     legal_actions,
     settle,
@@ -53,7 +54,7 @@ class Form:
         self.complexity = sum(complexity(side) for side in (lhs, rhs) if side is not ZERO)
         self.solved_form = solved_form(lhs, rhs)
         self.observation: Observation | None = None
-        self.capped: Observation | None = None  # with no substitution left
+        self.capped: Observation | None = None  # with no substitution left, once that is asked for
         self.flat: Observation | None = None  # with no goal to be opened
         self.successors: dict[Action, tuple[Form, Transform | None]] = {}
 
@@ -116,9 +117,18 @@ class TransitionCache:
         allowed, `goals_left` whether one that opens a goal is.
         """
         full = form.observation or self.enumerate(form)
-        if not changes_left:
-            return form.capped or full
-        return full if goals_left else form.flat or full
+        if changes_left and goals_left:
+            return full
+        if changes_left:
+            form.flat = form.flat or self.without(full, ("goal",))
+            return form.flat
+        form.capped = form.capped or self.without(full, SUBSTITUTIONS)
+        return form.capped
+
+    def without(self, full: Observation, kinds: tuple[Kind, ...]) -> Observation:
+        """An observation without the actions of these kinds of operations."""
+        rows = self.operations
+        return full.only([rows[action.op].kind not in kinds for action in full.actions])
 
     def enumerate(self, form: Form) -> Observation:
         lhs, rhs = form.lhs, form.rhs
@@ -127,11 +137,8 @@ class TransitionCache:
             # A given equation may be too large for the samples, or x cancel at all of them, as in
             # asin(x) + acos(x) = a. Legality goes by the samples, so here every action is tried.
             actions = [action for action in actions if self.attempt(action, form)]
-        form.observation = full = observe(lhs, rhs, actions, self.op_index, self.constants)
-        kinds = {action.op: self.operations[action.op].kind for action in actions}
-        form.capped = full.only(lambda action: kinds[action.op] not in SUBSTITUTIONS)
-        form.flat = full.only(lambda action: kinds[action.op] != "goal")
-        return full
+        form.observation = observe(lhs, rhs, actions, self.op_index, self.constants)
+        return form.observation
 
     def successor(self, form: Form, action: Action) -> tuple[Form, Transform | None]:
         """The form after a legal action, and the transform it pushed, if any."""

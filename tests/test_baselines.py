@@ -6,7 +6,9 @@ import torch
 
 from abel import Env, EnvConfig
 from abel.encode import TOKENS, VOCAB
-from abel.paper.baselines import ICM, NGU, RND, GraphConvolution, GraphSAGE, PreorderMLP, collate
+from abel.learner.batch import collate
+from abel.paper.curiosity import ICM, NGU, RND
+from abel.paper.encoders import GraphConvolution, GraphSAGE, PreorderMLP
 from train_ppo import Agent, NetConfig, evaluate
 
 ENV = Env(["a*x + b", "a*x^2 + b*x + c", "sin(x) = a"], EnvConfig(constants="letters"))
@@ -19,7 +21,7 @@ def test_the_mlp_sees_preorder_ids_padded_and_cut():
     encoder = PreorderMLP(8)
     seen = []
     encoder.layers[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
-    encoder(collate(states))
+    encoder(collate(states, False))
     assert len(states[0].tokens) < 50 < len(states[-1].tokens)
     for state, row in zip(states, seen[0] * len(TOKENS)):
         ids = state.tokens.tolist() + [VOCAB["<pad>"]] * 50
@@ -34,7 +36,7 @@ def test_gcn_by_hand_on_x_equals_a():
     with torch.no_grad():
         encoder.embed.weight[:] = torch.arange(len(TOKENS))[:, None].float()
         encoder.layers[0].weight[:], encoder.layers[0].bias[:] = 1.0, 0.0
-    nodes, graph = encoder(collate([state]))
+    nodes, graph = encoder(collate([state], False))
     root, x, a = (float(VOCAB[token]) for token in ("=", "x", "a"))
     expected = [root / 3 + (x + a) / 6**0.5, x / 2 + root / 6**0.5, a / 2 + root / 6**0.5]
     assert nodes[:, 0].tolist() == pytest.approx(expected, rel=1e-5)
@@ -49,7 +51,7 @@ def test_graphsage_by_hand_on_x_equals_a():
         encoder.embed.weight[:] = torch.arange(len(TOKENS))[:, None].float()
         encoder.own[0].weight[:], encoder.own[0].bias[:] = 1.0, 0.0
         encoder.near[0].weight[:] = 2.0
-    nodes, _ = encoder(collate([state]))
+    nodes, _ = encoder(collate([state], False))
     root, x, a = (float(VOCAB[token]) for token in ("=", "x", "a"))
     assert nodes[:, 0].tolist() == pytest.approx([root + x + a, x + 2 * root, a + 2 * root])
 
@@ -81,7 +83,7 @@ def test_what_was_learned_surprises_less(kind):
     part = module.lifetime if kind is NGU else module
 
     def surprise() -> float:
-        return part.surprise(collate(states), ops, collate(successors)).mean().item()
+        return part.surprise(collate(states, False), ops, collate(successors, False)).mean().item()
 
     before = surprise()
     for _ in range(60):
@@ -100,7 +102,7 @@ def test_icm_learns_to_tell_the_operation():
     states, ops, successors = transitions()
     for _ in range(60):
         module.learn(states, ops, successors, 2)
-    both = [module.features(collate(part))[1] for part in (states, successors)]
+    both = [module.features(collate(part, False))[1] for part in (states, successors)]
     assert module.inverse_model(torch.cat(both, -1)).argmax(-1).tolist() == ops.tolist()
 
 

@@ -3,16 +3,28 @@
 import numpy as np
 import pytest
 
-from abel.learner.curriculum import (
-    Curriculum,
-    draw,
-    frontier_weights,
+from abel.learner.curriculum import SolveCounts
+from abel.paper.curricula import (
+    class_shares,
     inverse_weights,
     learning_progress,
     lp_weights,
     thompson_class,
     ucb_weights,
-)  # fmt: skip
+)
+from train_ppo import choose, draw, frontier_weights
+
+NAMES = ["uniform", "inverse", "frontier", "balanced", "lp", "lp-optimistic", "ucb-lp", "thompson"]
+
+
+def counts_of(num_solved: list[int], families: str) -> SolveCounts:
+    counts = SolveCounts(list(families), seed=0)
+    counts.num_solved[:] = num_solved
+    return counts
+
+
+def shares(name: str, counts: SolveCounts) -> list[float]:
+    return class_shares(name, counts, frontier_weights).tolist()
 
 
 def test_inverse_weights_by_hand():
@@ -20,13 +32,13 @@ def test_inverse_weights_by_hand():
 
 
 def test_the_frontier_gets_half_of_the_draws_by_hand():
-    """Class 0 was solved: 1/2 + 1/4 of 0.75 + 3 becomes one half, in the same proportion."""
-    weights = frontier_weights(np.array([1, 3, 0, 0, 0]), np.array([0, 0, 1, 1, 2]))
+    """Class a was solved: 1/2 + 1/4 of 0.75 + 3 becomes one half, in the same proportion."""
+    weights = frontier_weights(counts_of([1, 3, 0, 0, 0], "aabbc"))
     assert weights.tolist() == pytest.approx([1 / 3, 1 / 6, 1 / 6, 1 / 6, 1 / 6])
-    alone = np.array([0, 0, 0]), np.array([0, 0, 1])  # nothing solved: even
-    assert frontier_weights(*alone).tolist() == pytest.approx([1 / 3] * 3)
-    most = np.array([1, 0, 0]), np.array([0, 0, 1])  # more than half already: inverse weights
-    assert frontier_weights(*most).tolist() == pytest.approx([0.2, 0.4, 0.4])
+    even = frontier_weights(counts_of([0, 0, 0], "aab"))  # nothing solved
+    assert even.tolist() == pytest.approx([1 / 3] * 3)
+    most = frontier_weights(counts_of([1, 0, 0], "aab"))  # more than half already: inverse weights
+    assert most.tolist() == pytest.approx([0.2, 0.4, 0.4])
 
 
 def test_learning_progress_sees_falls_too():
@@ -41,11 +53,11 @@ def test_lp_weights_keep_a_floor():
 
 
 def test_an_optimistic_start_turns_to_what_was_never_tried():
-    chosen = Curriculum(["a", "b"], name="lp-optimistic", ucb_beta=2.0, lp_floor=0.2, seed=0)
-    assert chosen.class_weights().tolist() == [0.5, 0.5]
+    counts = SolveCounts(["a", "b"], seed=0, optimistic=True)
+    assert shares("lp-optimistic", counts) == [0.5, 0.5]
     for _ in range(200):
-        chosen.record(0, False)
-    assert chosen.class_weights()[1] > 0.89
+        counts.record(0, False)
+    assert shares("lp-optimistic", counts)[1] > 0.89
 
 
 def test_ucb_weights_by_hand():
@@ -68,36 +80,28 @@ def test_draw_follows_the_weights():
     assert counts[1] == 0 and counts[2] / 4000 == pytest.approx(0.75, abs=0.03)
 
 
-@pytest.mark.parametrize(
-    "name", ["uniform", "inverse", "balanced", "lp", "lp-optimistic", "ucb-lp", "thompson"]
-)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_curriculum_draws_and_resumes(name):
     families = ["a"] * 5 + ["b"] * 3
-
-    def new() -> Curriculum:
-        return Curriculum(families, name=name, ucb_beta=2.0, lp_floor=0.2, seed=3)
-
-    first = new()
+    first, second = SolveCounts(families, seed=3), SolveCounts(families, seed=4)
     for _ in range(60):
-        index = first.choose()
+        index = choose(name, first)
         first.record(index, index % 2 == 0)
-    second = new()
     second.load_state_dict(first.state_dict())
-    assert [first.choose() for _ in range(30)] == [second.choose() for _ in range(30)]
-    assert first.class_weights().sum() == pytest.approx(1)
+    assert [choose(name, first) for _ in range(30)] == [choose(name, second) for _ in range(30)]
+    assert sum(shares(name, first)) == pytest.approx(1)
 
 
 def test_balanced_weights_do_not_count_equations():
-    families = ["large"] * 98 + ["small"] * 2
-    curriculum = Curriculum(families, name="balanced", ucb_beta=2.0, lp_floor=0.2, seed=0)
-    assert curriculum.class_weights().tolist() == [0.5, 0.5]
+    counts = SolveCounts(["large"] * 98 + ["small"] * 2, seed=0)
+    assert shares("balanced", counts) == [0.5, 0.5]
     for index in range(98):
-        curriculum.record(index, True)
-    assert curriculum.class_weights().tolist() == pytest.approx([1 / 3, 2 / 3])  # 1/2 against 1
+        counts.record(index, True)
+    assert shares("balanced", counts) == pytest.approx([1 / 3, 2 / 3])  # 1/2 against 1
 
 
 def test_inverse_sampling_turns_to_what_is_not_mastered():
-    curriculum = Curriculum(["a"] * 4, name="inverse", ucb_beta=2.0, lp_floor=0.2, seed=0)
+    counts = SolveCounts(["a"] * 4, seed=0)
     for _ in range(200):
-        curriculum.record(0, True)
-    assert [curriculum.choose() for _ in range(300)].count(0) < 5
+        counts.record(0, True)
+    assert [choose("inverse", counts) for _ in range(300)].count(0) < 5

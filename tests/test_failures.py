@@ -7,7 +7,7 @@ import pytest
 
 from abel import Env, EnvConfig
 from abel.report.failures import KINDS, diagnose, failures
-from abel.search.decode import greedy
+from abel.search import greedy
 from abel.verify import Verdict
 
 

@@ -101,7 +101,7 @@ def test_a_checkpoint_that_is_a_directory_or_a_circle_of_links_is_refused(folder
     try_checkpoint(folder, capsys, "no checkpoint at")
 
 
-@pytest.mark.parametrize("entry", ["args", "agent", "step"])
+@pytest.mark.parametrize("entry", ["args", "operations", "agent", "step"])
 def test_a_checkpoint_with_a_part_missing_is_refused(entry, good, folder, capsys):
     del good[entry]
     put(folder, good)

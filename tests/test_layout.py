@@ -47,9 +47,9 @@ ORDER = ("", *ENVIRONMENT, *ROOMS, "train_ppo", "evaluate", *COMMANDS)
 CEILING = 450
 CEILINGS = {
     "evaluate": 400,
-    # One file on purpose, to be read top to bottom: 64 flags of two lines each, declaration and
-    # documentation, then all presets, the network, the losses and the loop.
-    "train_ppo": 870,
+    # One file on purpose, to be read top to bottom: flags of two lines each, declaration and
+    # documentation, then the network, the losses, success replay and the loop.
+    "train_ppo": 650,
     # Temporary: to be split by concept.
     "datasets.generate": 600, "wild.families": 470,
 }  # fmt: skip
@@ -166,12 +166,10 @@ def test_abel_does_not_import_the_scripts():
 
 def test_torch_comes_with_networks_only():
     networks = {
-        "paper.baselines",
-        "paper.padded",
-        "picov.network",
-        "picov.supervise",
-        "report.probes",
-    }
+        "learner.batch", "learner.forward", "learner.rollout", "learner.scalars",
+        "paper.curiosity", "paper.encoders", "paper.padded", "picov.network", "picov.supervise",
+        "report.probes", "report.validation",
+    }  # fmt: skip
     assert importers("torch", True) == {*networks, "picov.__main__", "train_ppo", "evaluate"}
     with_torch = {name for name in MODULES if "torch" in reaches(name)}
     others = {"exactness", "reward", "__main__"}

@@ -3,7 +3,7 @@
 import pytest
 from torch.utils.tensorboard import SummaryWriter
 
-from abel.report.learning import training
+from abel.learner.events import training
 
 
 def test_shares_are_of_solved_episodes(tmp_path):
@@ -23,7 +23,7 @@ def test_shares_are_of_solved_episodes(tmp_path):
 
 
 def test_rollouts_of_one_bin_are_added_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("abel.report.learning.MAX_POINTS", 1)
+    monkeypatch.setattr("abel.learner.events.MAX_POINTS", 1)
     with SummaryWriter(str(tmp_path)) as writer:
         for step, easy, hard in ((100, 4, 0), (200, 2, 2)):
             writer.add_scalar("solve/easy", 1.0, step)

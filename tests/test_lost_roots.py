@@ -5,7 +5,14 @@ import random
 import pytest
 from sympy import Integer, exp, sin, sqrt, symbols
 
-from abel.lost_roots import MAX_DEGREE, PRIME, RootGuard, fraction, opaque
+from abel.lost_roots import (
+    MAX_DEGREE,
+    PRIME,
+    RootGuard,
+    exponential_power,
+    fraction,
+    opaque,
+)
 from abel.parse import parse_expression
 
 x, a, b, c = symbols("x a b c")
@@ -90,3 +97,16 @@ def test_a_root_of_the_generator_is_a_lower_power_of_its_root():
 def test_a_power_too_high_to_write_out_is_a_constant():
     assert fraction(x**MAX_DEGREE, x, 1)[0].degree() == 0
     assert fraction(x ** (MAX_DEGREE // 3), x, 1)[0].degree() == MAX_DEGREE // 3
+
+
+@pytest.mark.parametrize(
+    ("power", "base", "n"),
+    [
+        ("exp(2*x)", "exp(x)", 2), ("exp(-3*x)", "exp(x)", -3), ("exp(x)", "exp(x/5)", 5),
+        ("exp(x)", "exp(2*x)", 0), ("exp(x + a)", "exp(x)", 0), ("exp(a*x)", "exp(x)", 0),
+        ("exp(4*a*x)", "exp(2*a*x)", 2), ("exp(x + 1/10^9)", "exp(x)", 0),
+        ("exp(10^9*x)", "exp(x/10^90)", 0), ("exp(exp(900*x))", "exp(x)", 0), ("x", "exp(x)", 0),
+    ],
+)  # fmt: skip
+def test_powers_of_exponentials_are_known(power, base, n):
+    assert exponential_power(parse_expression(power), parse_expression(base)) == n

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from abel.learner.replay import imitation_weights
-from train_ppo import gae, ppo_loss, replay_loss, value_loss
+from train_ppo import gae, imitation_weights, ppo_loss, replay_loss, value_loss
 
 
 def loss_of(ratio: float, advantage: float) -> tuple[float, float]:
@@ -43,12 +42,9 @@ def test_kl_and_clip_share_by_hand():
     assert kl.item() == pytest.approx((0.5 - math.log(1.5)) / 2) and share == 0.5
 
 
-def test_value_loss_with_and_without_clipping():
-    new, old, returns = torch.tensor([2.0]), torch.tensor([1.0]), torch.tensor([1.5])
-    assert value_loss(new, old, returns, 0.2, False) == pytest.approx(0.5 * 0.25)
-    # Clipped to 1.2: error 0.09; the larger of the two counts.
-    assert value_loss(new, old, returns, 0.2, True) == pytest.approx(0.5 * 0.25)
-    assert value_loss(torch.tensor([1.6]), old, returns, 0.2, True) == pytest.approx(0.5 * 0.09)
+def test_value_loss_is_half_the_mean_squared_error():
+    values, returns = torch.tensor([2.0, 1.0]), torch.tensor([1.5, 3.0])
+    assert value_loss(values, returns) == pytest.approx(0.5 * (0.25 + 4.0) / 2)
 
 
 def column(*numbers: float) -> torch.Tensor:

@@ -6,10 +6,10 @@ import torch
 from sympy import Symbol
 
 from abel import Env, EnvConfig
-from abel.learner.replay import SuccessReplay, search_unsolved
-from abel.search.decode import Solution
+from abel.learner.replay import Finished, StoredReplay, search_unsolved
+from abel.search import Solution
 from abel.verify import Verdict
-from train_ppo import Agent, NetConfig, evaluate, sample
+from train_ppo import Agent, NetConfig, SuccessReplay, evaluate, sample
 
 
 def episode(*steps: str):
@@ -32,7 +32,7 @@ ALWAYS, SOMETIMES = Verdict("proved"), Verdict("proved", Symbol("b") > 0)
 def test_the_shortest_solution_of_an_equation_is_kept():
     replay = SuccessReplay("shortest", 100)
     for steps, kept in ((LONG, 4), (SHORT, 2), (LONG, 2)):
-        replay.add(7, episode(*steps), 0.99, 1, ALWAYS)
+        replay.add(Finished(7, episode(*steps), True, ALWAYS), 0.99, 1)
         assert len(replay.memories()) == kept
     assert replay.solved == {7}
 
@@ -43,21 +43,21 @@ def test_a_root_that_holds_always_goes_before_a_shorter_way_to_one_that_does_not
         (LONG, SOMETIMES, 4), (SHORT, SOMETIMES, 2), (LONG, ALWAYS, 4), (SHORT, SOMETIMES, 4),
         (SHORT, ALWAYS, 2),
     ):  # fmt: skip
-        replay.add(7, episode(*steps), 0.99, 1, verdict)
+        replay.add(Finished(7, episode(*steps), True, verdict), 0.99, 1)
         assert len(replay.memories()) == kept
         assert replay.conditional == ({7} if verdict is SOMETIMES and kept == len(steps) else set())
 
 
 def test_steps_that_change_nothing_are_dropped():
     replay = SuccessReplay("shortest", 100)
-    replay.add(0, episode("cov", "sub b", "cov", "div a"), 0.99, 1, ALWAYS)
+    replay.add(Finished(0, episode("cov", "sub b", "cov", "div a"), True, ALWAYS), 0.99, 1)
     assert [str(m.observation.actions[m.action]) for m in replay.memories()] == ["sub b", "div a"]
 
 
 def test_outcomes_are_discounted_returns():
     replay = SuccessReplay("flat", 100)
     steps = [(f"state {i}", i, reward) for i, reward in enumerate((1.0, 0.0, 2.0))]
-    replay.add(0, steps, 0.5, 1, ALWAYS)
+    replay.add(Finished(0, steps, True, ALWAYS), 0.5, 1)
     assert [m.outcome for m in replay.memories()] == [1.5, 1.0, 2.0]
     assert [m.before for m in replay.memories()] == [(), (0,), (0, 1)]
 
@@ -65,7 +65,7 @@ def test_outcomes_are_discounted_returns():
 def test_flat_replay_is_bounded_and_fresh_replay_drops_its_older_half():
     replay = SuccessReplay("fresh", 5)
     for _ in range(3):
-        replay.add(0, episode(*SHORT), 0.99, 1, ALWAYS)
+        replay.add(Finished(0, episode(*SHORT), True, ALWAYS), 0.99, 1)
     assert len(replay.memories()) == 5
     newest = replay.memories()[-3:]
     replay.refresh()
@@ -74,7 +74,7 @@ def test_flat_replay_is_bounded_and_fresh_replay_drops_its_older_half():
 
 def test_no_replay_still_counts_coverage():
     replay = SuccessReplay("none", 5)
-    replay.add(3, episode(*SHORT), 0.99, 1, ALWAYS)
+    replay.add(Finished(3, episode(*SHORT), True, ALWAYS), 0.99, 1)
     assert replay.solved == {3} and not replay.memories()
 
 
@@ -82,8 +82,8 @@ def test_no_replay_still_counts_coverage():
 def test_a_buffer_survives_being_stored(kind):
     env = Env(["a*x + b"])
     replay, again = SuccessReplay(kind, 100), SuccessReplay(kind, 100)
-    replay.add(0, episode(*SHORT), 0.99, 1, SOMETIMES)
-    again.load_state_dict(replay.state_dict(), env)
+    replay.add(Finished(0, episode(*SHORT), True, SOMETIMES), 0.99, 1)
+    StoredReplay(again, env).load_state_dict(StoredReplay(replay, env).state_dict())
     assert again.solved == replay.solved and again.conditional == replay.conditional
     for ours, theirs in zip(again.memories(), replay.memories(), strict=True):
         assert ours[1:] == theirs[1:]
@@ -104,7 +104,7 @@ def test_a_search_keeps_only_what_an_episode_can_play(end_on_revisit, kept, monk
     monkeypatch.setattr("abel.learner.replay.look_ahead", lambda *args, **kwargs: found)
     replay = SuccessReplay("shortest", 100)
     rng = np.random.default_rng(0)
-    settings = dict(count=4, width=1, gamma=0.9, rollout=3, rng=rng)
+    settings = dict(count=4, gamma=0.9, rollout=3, rng=rng)
     assert search_unsolved(replay, None, env, **settings) == 7  # steps are counted in any case
     assert len(replay.memories()) == kept
     assert replay.solved == ({0} if kept else set())

@@ -36,7 +36,7 @@ from abel.roots import Check, check_roots
 from abel.roots.families import Root
 from abel.roots.follow import SMALL, Roots, all_roots, judge
 from abel.roots.merging import distinct_roots, merged
-from abel.search.decode import Solution
+from abel.search import Solution
 from abel.search.oracle import REACH, SetAnswer, ask_set, compared_points, window
 from abel.transforms import Substitute, unwind
 from abel.transitions import advance, start_of

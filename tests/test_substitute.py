@@ -13,7 +13,7 @@ from abel.operations.rewriting import gather
 from abel.operations.substitutions import lambert, resolvent, shift_roots, tan_half, vieta
 from abel.parse import parse_expression
 from abel.rewrite import replace
-from abel.search.decode import greedy
+from abel.search import greedy
 from abel.transforms import Goal, Relabel, Substitute, open_goals, reach_goal, unwind
 from abel.transitions import State, land
 

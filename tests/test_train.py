@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import train_ppo
-from abel.report.learning import read_scalars, training
+from abel.learner.events import read_scalars, training
 from train_ppo import PRESETS, Args, load_agent, parse_args
 
 SCRIPT = str(Path(train_ppo.__file__))
@@ -83,7 +83,9 @@ def test_the_ladder_of_the_paper():
         (["--dataset", "nowhere"], "nowhere"),
         (["--preset", "none"], "ppo-tree"),
         (["--total-timesteps", "-5"], "total-timesteps"),
-        (["--replay-refresh", "0"], "--replay-refresh must be at least 1, got 0"),
+        (["--search-period", "0"], "--search-period must be at least 1, got 0"),
+        (["--eval-problems", "0"], "--eval-problems must be at least 1, got 0"),
+        (["--replay-ramp", "-1"], "--replay-ramp must be at least 0, got -1"),
         (["--resume", "nowhere"], "no checkpoint"),
         (["--dataset", "abel_level1", "--out", "/dev/null/runs"], "/dev/null"),
         (["--max-steps", "0"], "max_steps"),

@@ -8,8 +8,9 @@ import torch
 from torch import nn
 
 from abel import Env, EnvConfig
+from abel.paper.encoders import paper_encoder
 from abel.paper.padded import PaddedTreeMLP, pad
-from train_ppo import Agent, NetConfig, TreeMLP, collate, evaluate
+from train_ppo import Agent, NetConfig, collate, evaluate
 
 TEXTS = [
     "a*x + b", "e + (a*x + b)/(c*x + d)", "sin(a*x) + log(x)^2 = b", "a*x^2 + b*x + c",
@@ -32,7 +33,7 @@ def gradients(module: nn.Module, output: torch.Tensor) -> list[torch.Tensor]:
 @pytest.mark.parametrize("share", [False, True])
 def test_packed_equals_padded(pool, share):
     torch.manual_seed(0)
-    encoder = TreeMLP(replace(PAPER, pool=pool))
+    encoder = paper_encoder(replace(PAPER, pool=pool))
     states = observations()
     packed = encoder(collate(states, share))[1]
     reference = PaddedTreeMLP(encoder)(*pad(states))

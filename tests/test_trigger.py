@@ -8,7 +8,7 @@ from abel.datasets import Problem
 from abel.datasets.textbook import proposals
 from abel.operations import propose
 from abel.report.trigger import REGIMES, classifier, decomposition, steer_for, tally, trigger
-from abel.search.decode import greedy
+from abel.search import greedy
 
 PROBLEMS = [
     Problem("2*b*exp(x) + 2*d - 6*f*exp(-x) = 0", "exponential"),

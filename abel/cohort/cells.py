@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from abel.cohort.file import Cohort, CohortError, folder_name
 from abel.home import CODE, home
+from abel.learner.events import read_scalars
 from abel.learner.records import RunError, write_json
-from abel.report.learning import read_scalars
 
 LEVELS = (0.67, 0.79, 0.95, 0.99)  # of greedy validation accuracy: when was each first reached
 

@@ -1,1 +1,1 @@
-"""What the loop of train_ppo.py stands on: batches, stored solutions, the curriculum, records."""
+"""What the loop of train_ppo.py stands on: batches, rollouts, stored steps, counts, records."""

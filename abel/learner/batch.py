@@ -1,17 +1,22 @@
-"""Observations packed side by side for a network: no padding, and equal subtrees only once."""
+"""Observations packed side by side for a network: no padding, equal states and subtrees only once.
+
+The sums and means that encoders take over a packed batch are here too, for ours and the paper's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from abel.transitions import Observation
+from abel.encode import Observation
 
 
 class Batch(NamedTuple):
-    """Token trees and action sets of B states, as int64 arrays (tensors in the learner).
+    """Token trees and action sets of B states, as int64 arrays (`pack`) or tensors (`collate`).
 
     The U distinct nodes carry the computation; `node` says which of them each of the M nodes of
     all trees is.
@@ -61,3 +66,45 @@ def pack(observations: Sequence[Observation], share: bool) -> Batch:
         np.arange(len(graph)) - offsets[graph], offsets,
     )  # fmt: skip
     return Batch(*(column.astype(np.int64) for column in columns))
+
+
+def collate(observations: Sequence[Observation], share: bool) -> Batch:
+    """Pack observations as tensors."""
+    return Batch(*map(torch.from_numpy, pack(observations, share)))
+
+
+def distinct(observations: Sequence[Observation]) -> tuple[np.ndarray, list[Observation]]:
+    """The distinct observations in order of appearance, and which of them each one is [N]."""
+    slots: dict[int, int] = {}
+    which = np.array([slots.setdefault(id(o), len(slots)) for o in observations])
+    return which, [observations[i] for i in np.unique(which, return_index=True)[1]]
+
+
+# ---- Over the nodes of a batch ----
+
+
+def neighbor_sums(h: Tensor, batch: Batch, messages: Literal["up", "both"]) -> list[Tensor]:
+    """Sums of incoming states [U, H], no degree normalisation: from the children, then the
+    parent if messages go both ways.
+    """
+    up = torch.zeros_like(h).index_add(0, batch.parent, h[batch.child])
+    if messages == "up":
+        return [up]
+    return [up, torch.zeros_like(h).index_add(0, batch.child, h[batch.parent])]
+
+
+def mean_pool(h: Tensor, batch: Batch) -> Tensor:
+    """Mean over the nodes of each tree [B, H]; merged nodes count as often as they occur."""
+    total = torch.zeros(len(batch.num_nodes), h.shape[1]).index_add(0, batch.graph, h[batch.node])
+    return total / batch.num_nodes[:, None]
+
+
+def max_pool(h: Tensor, batch: Batch) -> Tensor:
+    """Largest entries over the nodes of each tree [B, H]."""
+    nodes = h[batch.node]  # [M, H]
+    index = batch.graph[:, None].expand_as(nodes)
+    low = torch.full((len(batch.num_nodes), h.shape[1]), -torch.inf)
+    return low.scatter_reduce(0, index, nodes, "amax")
+
+
+POOLS = {"mean": mean_pool, "max": max_pool}

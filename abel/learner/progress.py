@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TextIO
 
 CLEAR = "\r\x1b[K"  # back to the margin, and wipe the line
@@ -23,11 +24,11 @@ class Progress:
         print(CLEAR * self.live + text, file=self.stream, flush=True)
 
 
-def training_line(
-    step: int, total: int, seconds: float, solved: float, coverage: float, entropy: float
-) -> str:
+def training_line(step: int, total: int, seconds: float, means: Mapping[str, float]) -> str:
+    """Where a training stands, given the means of its last iteration."""
     rate = step / max(seconds, 1e-9)
     return (
-        f"step {step:>9,}  {rate:6.0f}/s  solved {solved:.2f}  coverage {coverage:.3f}"
-        f"  entropy {entropy:.2f}  {max(total - step, 0) / rate / 60:5.1f} min left"
+        f"step {step:>9,}  {rate:6.0f}/s  solved {means.get('solve/rate', 0.0):.2f}"
+        f"  coverage {means['solve/coverage']:.3f}  entropy {means['losses/entropy']:.2f}"
+        f"  {max(total - step, 0) / rate / 60:5.1f} min left"
     )

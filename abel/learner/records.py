@@ -46,6 +46,15 @@ def new_run(out: str, name: str) -> Path:
     raise RunError(f"cannot make '{Path(out) / stem}': it and 99 others exist")
 
 
+def start_run(args: Any, argv: Sequence[str], problems: Sequence[Any]) -> Path:
+    """Make a new run's directory, with its arguments and provenance in it."""
+    run = new_run(args.out, f"{Path(args.dataset).stem}__{args.preset}__{args.seed}")
+    write_json(run / "args.json", dataclasses.asdict(args))
+    equations = [str(problem.equation) for problem in problems]
+    write_json(run / "provenance.json", provenance(argv, equations))
+    return run
+
+
 def without_out(argv: Sequence[str]) -> list[str]:
     """The arguments but for --out: where a run was made is nobody's business."""
     kept, skip = [], False

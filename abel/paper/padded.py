@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from abel.transitions import Observation
+from abel.encode import Observation
 
 
 def pad(states: Sequence[Observation]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -45,12 +45,12 @@ class PaddedTreeMLP(nn.Module):
         offset = torch.arange(len(ids))[:, None] * ids.shape[1]
         source = (edges[:, 0] + offset)[edge_mask]
         target = (edges[:, 1] + offset)[edge_mask]
-        for _ in range(self.packed.net.rounds):
+        for _ in range(self.packed.rounds):
             flat = h.reshape(-1, h.shape[-1])
             total = torch.zeros_like(flat).index_add(0, target, flat[source])
             h = self.packed.update(torch.cat([embedded, total.reshape(h.shape)], -1))
             h = h * node_mask[..., None]
-        if self.packed.net.pool == "mean":
+        if self.packed.pool == "mean":
             pooled = h.sum(1) / node_mask.sum(1, keepdim=True)
         else:
             pooled = h.masked_fill(~node_mask[..., None], torch.finfo(h.dtype).min).max(1).values

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from abel.encode import Observation
 from abel.env import EnvConfig
 from abel.search.decode import Node, Policy, Solution, beam, children, first_node, greedy
-from abel.transitions import Observation, TransitionCache, start_of
+from abel.transitions import TransitionCache, start_of
 
 VALUED_AT_ONCE = 2048  # states in a forward pass
 MAX_TURN = 3  # steps that a look ahead may take along the greedy path: soon it leads nowhere

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from abel.encode import Observation
 from abel.env import EnvConfig, as_equation, look
 from abel.equation import Equation
 from abel.trace import Trace
 from abel.transforms import unwind
-from abel.transitions import Form, Observation, State, TransitionCache, advance, start_of
+from abel.transitions import Form, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
 Policy = Callable[[Sequence[Observation]], tuple[list[np.ndarray], np.ndarray]]

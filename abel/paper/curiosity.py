@@ -1,8 +1,7 @@
-"""What the paper compares against: encoders other than TreeMLP, and curiosity bonuses.
+"""Curiosity: bonuses for new states that the paper adds to the reward.
 
-An encoder maps a `Batch` of B packed trees to states of its distinct nodes [U, H] and of the trees
-[B, H]. A bonus looks at a whole rollout, gives each transition an intrinsic reward, and learns
-from the rollout with an optimizer of its own.
+A bonus looks at a whole rollout, gives each transition an intrinsic reward, and learns from the
+rollout with an optimizer of its own.
 """
 
 from __future__ import annotations
@@ -13,88 +12,14 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from abel.encode import TOKENS
-from abel.learner.batch import Batch, pack
+from abel.encode import Observation
+from abel.learner.batch import Batch, collate
+from abel.learner.rollout import Rollout
 from abel.operations import OPERATIONS
-from abel.transitions import Observation
+from abel.paper.encoders import GraphSAGE
 
-LENGTH = 50  # of the paper's padded vector of preorder ids
 CuriosityName = Literal["none", "icm", "rnd", "ngu"]
-
-# ---- Encoders ----
-
-
-def mean_pool(h: Tensor, batch: Batch) -> Tensor:
-    """Mean over the nodes of each tree [B, H]; merged nodes count as often as they occur."""
-    total = torch.zeros(len(batch.num_nodes), h.shape[1]).index_add(0, batch.graph, h[batch.node])
-    return total / batch.num_nodes[:, None]
-
-
-class PreorderMLP(nn.Module):
-    """The paper's plain PPO: an MLP on token ids in preorder, padded or cut at 50.
-
-    It sees no tree, so nodes have no states and only an index head can follow it.
-    """
-
-    def __init__(self, hidden: int) -> None:
-        super().__init__()
-        self.layers = nn.Sequential(
-            nn.Linear(LENGTH, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh()
-        )
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        starts = torch.cumsum(batch.num_nodes, 0) - batch.num_nodes
-        place = torch.arange(len(batch.graph)) - starts[batch.graph]  # [M] in its own tree
-        kept = place < LENGTH
-        ids = torch.zeros(len(batch.num_nodes), LENGTH)  # [B, L], 0 is padding
-        ids[batch.graph[kept], place[kept]] = batch.tokens[batch.node[kept]].float()
-        graph = self.layers(ids / len(TOKENS))
-        return torch.zeros(len(batch.tokens), graph.shape[1]), graph
-
-
-class GraphConvolution(nn.Module):
-    """GCN (Kipf and Welling): neighbours both ways and self, symmetric degree normalisation."""
-
-    def __init__(self, hidden: int, embed: int, rounds: int) -> None:
-        super().__init__()
-        self.embed = nn.Embedding(len(TOKENS), embed)
-        sizes = [embed] + [hidden] * rounds
-        self.layers = nn.ModuleList(nn.Linear(i, o) for i, o in zip(sizes, sizes[1:]))
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        h = self.embed(batch.tokens)  # [U, E]
-        source = torch.cat([batch.child, batch.parent, torch.arange(len(h))])
-        target = torch.cat([batch.parent, batch.child, torch.arange(len(h))])
-        degree = torch.zeros(len(h)).index_add(0, target, torch.ones(len(target)))
-        weight = (degree[source] * degree[target]).rsqrt()[:, None]
-        for layer in self.layers:
-            h = layer(h)
-            h = torch.relu(torch.zeros_like(h).index_add(0, target, weight * h[source]))
-        return h, mean_pool(h, batch)
-
-
-class GraphSAGE(nn.Module):
-    """GraphSAGE with mean aggregation (Hamilton et al.): own state beside the neighbours' mean."""
-
-    def __init__(self, hidden: int, embed: int, rounds: int) -> None:
-        super().__init__()
-        self.embed = nn.Embedding(len(TOKENS), embed)
-        sizes = [embed] + [hidden] * rounds
-        self.own = nn.ModuleList(nn.Linear(i, o) for i, o in zip(sizes, sizes[1:]))
-        self.near = nn.ModuleList(nn.Linear(i, o, bias=False) for i, o in zip(sizes, sizes[1:]))
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        h = self.embed(batch.tokens)  # [U, E]
-        source = torch.cat([batch.child, batch.parent])
-        target = torch.cat([batch.parent, batch.child])
-        degree = torch.zeros(len(h)).index_add(0, target, torch.ones(len(target)))
-        for own, near in zip(self.own, self.near):
-            mean = torch.zeros_like(h).index_add(0, target, h[source]) / degree[:, None]
-            h = torch.relu(own(h) + near(mean))
-        return h, mean_pool(h, batch)
-
-
-# ---- Curiosity ----
+WEIGHT = 0.01  # of a bonus beside the environment's reward
 
 
 class RunningScale:
@@ -139,13 +64,22 @@ class Curiosity(nn.Module):
     def loss(self, states: Batch, ops: Tensor, successors: Batch) -> Tensor:
         return self.surprise(states, ops, successors).mean()
 
+    def reward(self, rollout: Rollout, minibatch_size: int) -> Tensor:
+        """Add the bonuses to a rollout's rewards, then learn from it; the mean bonus."""
+        states, actions = rollout.observations, rollout.actions.reshape(-1)
+        ops = torch.tensor([o.action_ops[a] for o, a in zip(states, actions)], dtype=torch.long)
+        bonus = self.bonus(states, ops, rollout.successors, rollout.ended)  # [T, N]
+        rollout.rewards.add_(WEIGHT * bonus)
+        self.learn(states, ops, rollout.successors, minibatch_size)
+        return bonus.mean()
+
     @torch.no_grad()
     def bonus(
         self, states: Sequence[Observation], ops: Tensor, successors: Sequence[Observation],
         ended: Tensor,
     ) -> Tensor:  # fmt: skip
         """Intrinsic rewards [T, N] of a rollout given time-major, in standard deviations."""
-        raw = self.surprise(collate(states), ops, collate(successors))
+        raw = self.surprise(collate(states, False), ops, collate(successors, False))
         self.scale.update(raw)
         return (raw / self.scale.deviation).reshape(ended.shape)
 
@@ -156,7 +90,8 @@ class Curiosity(nn.Module):
         """One pass over the rollout."""
         for start in range(0, len(states), minibatch_size):
             part = slice(start, start + minibatch_size)
-            loss = self.loss(collate(states[part]), ops[part], collate(successors[part]))
+            before, after = collate(states[part], False), collate(successors[part], False)
+            loss = self.loss(before, ops[part], after)
             self.optimizer.zero_grad()
             loss.backward()
             self.optimizer.step()
@@ -235,7 +170,7 @@ class NGU(ICM):
     ) -> Tensor:  # fmt: skip
         num_steps, num_envs = ended.shape
         self.seen = self.seen or [[] for _ in range(num_envs)]
-        batch = collate(successors)
+        batch = collate(successors, False)
         features = self.features(batch)[1].reshape(num_steps, num_envs, -1)
         errors = self.lifetime.surprise(batch, ops, batch)
         self.scale.update(errors)
@@ -265,5 +200,7 @@ class NGU(ICM):
 CURIOSITY: dict[str, type[Curiosity]] = {"icm": ICM, "rnd": RND, "ngu": NGU}
 
 
-def collate(observations: Sequence[Observation]) -> Batch:
-    return Batch(*map(torch.from_numpy, pack(observations, share=False)))
+def new_curiosity(
+    name: CuriosityName, hidden: int, embed: int, learning_rate: float
+) -> Curiosity | None:
+    return None if name == "none" else CURIOSITY[name](hidden, embed, learning_rate)
