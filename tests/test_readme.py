@@ -1,11 +1,18 @@
-"""The README tells the truth: its files exist, its commands run, its tables are the results'."""
+"""All pages tell the truth: files, links and symbols exist, commands run, tables are the results."""
 
-import importlib
+import argparse
+import configparser
+import importlib.util
 import json
 import pkgutil
 import re
+import runpy
 import shlex
+import sys
+from dataclasses import fields
+from itertools import takewhile
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import tyro
@@ -14,42 +21,128 @@ import evaluate
 import train_ppo
 from abel import load_dataset
 from abel.cohort import markdown, read_cohort
+from abel.operations import OPERATIONS, Operation
 from abel.wild.families import rates, rates_table
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / folder / "README.md" for folder in (".", "runs", "datasets")]
-README, ON_RUNS, ON_DATASETS = (page.read_text(encoding="utf-8") for page in PAGES)
-EVERY_PAGE = README + ON_RUNS + ON_DATASETS
+PAGES = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")))
+}
+README, ON_ABEL, ON_RUNS, ON_DATASETS, ON_TESTS = PAGES.values()
+EVERY_PAGE = "\n".join(PAGES.values())
+PROSE = {**PAGES, "CHANGELOG.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
 STATS = json.loads((ROOT / "runs/results/datasets.json").read_text(encoding="utf-8"))["sets"]
+FENCE = re.compile(r"^```.*?^```\n", flags=re.S | re.M)
+
+MOST_LINES = 250  # of the front page
+WIDEST = 120
 
 
-def rows() -> list[list[str]]:
-    table = ON_DATASETS.split("| set | families |")[1].split("\n\n")[0]
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+def marked(page: str, name: str) -> str:
+    """What stands between a marker and the end."""
+    return page.split(f"<!-- {name} -->\n")[1].split("<!-- end -->")[0]
 
 
-def test_named_files_exist():
-    named = set(re.findall(r"`((?:abel|tests|runs)/[\w/]+\.\w+)`", EVERY_PAGE)) | {"train_ppo.py"}
-    missing = [name for name in sorted(named) if not (ROOT / name).exists()]
-    assert len(named) > 15 and not missing
+def cells(table: str) -> list[list[str]]:
+    """The rows of a table without its head."""
+    lines = takewhile(lambda line: line.startswith("|"), table.lstrip("\n").splitlines())
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in [*lines][2:]]
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
-def test_dataset_counts_are_those_of_the_files(row):
-    names = re.findall(r"`(\w+)`", row[0])
-    if row[0].startswith("`abel_level1`"):
-        names = [f"abel_level{n}" for n in range(1, 5)]
-    for column, split in ((2, "train"), (3, "heldout")):
-        numbers = [int(n) for n in re.findall(r"\d+", row[column])]
-        counts = [len(load_dataset(name, split)) for name in names]
-        if "poesia" in row[0] and split == "heldout":
-            counts.append(len(load_dataset(names[0], "templates")))
-        assert numbers == (counts[:1] if "each" in row[column] else counts)
+def after(page: str, head: str) -> list[list[str]]:
+    """The rows of the table that begins with this head."""
+    return cells(head + page.split(head)[1])
+
+
+def in_code(text: str) -> list[str]:
+    """What stands between backticks, outside of code blocks."""
+    return re.findall(r"`([^`\n]+)`", FENCE.sub("", text))
+
+
+def result(name: str) -> dict:
+    return json.loads((ROOT / f"runs/results/{name}.json").read_text(encoding="utf-8"))
+
+
+# ---- The pages themselves ----
+
+
+def test_the_front_page_is_short():
+    assert len(README.splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_lines_are_short_outside_of_tables_and_code(name):
+    blanked = FENCE.sub(lambda match: "\n" * match[0].count("\n"), PROSE[name])
+    lines = enumerate(blanked.splitlines(), 1)
+    assert not [n for n, line in lines if len(line) > WIDEST and not line.startswith("|")]
+
+
+def anchors(page: str) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    heads = re.findall(r"^#+ (.*)$", FENCE.sub("", page), flags=re.M)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("name", PROSE)
+def test_links_lead_somewhere(name):
+    links = re.findall(r"\]\(([^)\s]+)\)", FENCE.sub("", PROSE[name]))
+    broken = []
+    for link in links:
+        path, _, anchor = link.partition("#")
+        if link.startswith("https://"):
+            continue
+        target = (ROOT / name).parent / path if path else ROOT / name
+        if not target.exists() or (
+            anchor and anchor not in anchors(target.read_text(encoding="utf-8"))
+        ):
+            broken.append(link)
+    assert not broken
+
+
+def test_every_page_is_linked_from_the_front_page():
+    assert not [name for name in PROSE if name != "README.md" and f"]({name})" not in README]
+
+
+def named_paths(page: str) -> set[str]:
+    """Files and folders in running text: with an ending or a slash at the end."""
+    found = in_code(page)
+    return {text for text in found if re.fullmatch(r"[.\w][\w.*/-]*/(?:[\w.*-]+\.[\w*]+)?", text)}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_named_files_exist(name):
+    """A path is one from the root; those of a folder's own page may also begin there."""
+    homes = [ROOT, (ROOT / name).parent]
+    named = named_paths(PAGES[name]) - {"projector/", "reports/", "share/abel/"}
+    missing = [path for path in named if not any([*home.glob(path)] for home in homes)]
+    assert named and not missing
+
+
+def test_files_named_without_a_folder_exist():
+    known = {path.name for path in ROOT.rglob("*.*")} | {"last.pt", "best.pt", "cubes.txt"}
+    known |= {"mine.json", "mine.train.txt", "mine.heldout.txt"}
+    ending = r"[\w-]+\.(?:py|md|json|txt|pt|toml|cfg|cff|svg)"
+    found = {text for text in in_code(EVERY_PAGE) if re.fullmatch(ending, text)}
+    assert len(found) > 5 and not found - known
+
+
+def test_named_tests_exist():
+    named = re.findall(r"`(test_\w+)`", ON_TESTS.split("## What is tested")[1].split("\n## ")[0])
+    assert len(set(named)) > 40
+    assert not [name for name in named if not (ROOT / f"tests/{name}.py").is_file()]
+
+
+def test_every_room_is_on_the_pages():
+    rooms = {f"abel/{path.parent.name}/" for path in ROOT.glob("abel/*/__init__.py")}
+    assert len(rooms) > 10
+    for page in (README.split("## The rooms")[1].split("\n## ")[0], ON_ABEL):
+        assert not rooms - set(in_code(page))
 
 
 # ---- Commands and examples ----
 
-SHOWN = re.findall(r"^```\n\$ python evaluate\.py ([^\n]*)\n(.*?)^```", README, flags=re.S | re.M)
+SHOWN = re.findall(r"^```\n\$ python evaluate\.py ([^\n]*)\n(.*?)^```", EVERY_PAGE, re.S | re.M)
 
 
 @pytest.mark.parametrize("flags, shown", SHOWN, ids=[flags for flags, _ in SHOWN])
@@ -62,38 +155,207 @@ def test_the_traces_shown_are_five():
     assert len(SHOWN) == 5
 
 
+def example(page: str, name: str) -> str:
+    return marked(page, name).split("```python\n")[1].split("```")[0]
+
+
 def test_the_example_in_python_prints_what_it_says(capsys):
-    example = README.split("## Use\n\n```python\n")[1].split("```")[0]
-    exec(compile(example, "README.md", "exec"), {})
-    actions, solved, *steps, root = capsys.readouterr().out.splitlines()
+    exec(compile(example(ON_ABEL, "python"), "README.md", "exec"), {})
+    actions, solved, *steps, root, verdict = capsys.readouterr().out.splitlines()
     assert "sub b" in actions and solved == "True -b/a"
     assert len(steps) == 3 and root == "x = -b/a   (proved)"
+    assert verdict == "proved a <= 0"
 
 
-COMMANDS = re.findall(r"python ((?:train_ppo|evaluate|-m abel)[^`#|\n]*)", EVERY_PAGE)
-
-
-@pytest.mark.parametrize("command", sorted(set(COMMANDS)))
-def test_commands_exist_and_the_scripts_know_their_flags(command):
-    said = re.sub(r"[\[\]]", "", command).replace("runs/<run>", "runs/reference")
-    words = shlex.split(said.split('"; source')[0])
-    if words[0] == "-m":
-        importlib.import_module(words[1])
-    elif words[1:] == ["--help"]:
-        with pytest.raises(SystemExit):
-            train_ppo.parse_args(words[1:])
-    elif words[0] == "train_ppo.py":
-        train_ppo.parse_args(words[1:])
-    else:
-        evaluate.check(tyro.cli(evaluate.Args, args=words[1:]))
+def test_the_new_operation_prints_what_it_says(capsys, monkeypatch):
+    monkeypatch.setitem(OPERATIONS, "cube", OPERATIONS["square"])  # so that it is gone afterwards
+    exec(compile(example(ON_ABEL, "cube"), "README.md", "exec"), {})
+    shown = marked(ON_ABEL, "cube").split("It prints\n\n```\n")[1].split("```")[0]
+    assert OPERATIONS["cube"].name == "cube" and capsys.readouterr().out == shown
 
 
 @pytest.mark.slow
 def test_the_gymnasium_example_runs(capsys):
     pytest.importorskip("sb3_contrib")
-    example = README.split("<!-- gymnasium -->\n```python\n")[1].split("```")[0]
-    exec(compile(example, "README.md", "exec"), {})
+    exec(compile(example(ON_ABEL, "gymnasium"), "README.md", "exec"), {})
     assert re.match(r".*\n  1\. .*\n(not solved|x = .*)\n$", capsys.readouterr().out)
+
+
+SAID = re.findall(r"python ((?:train_ppo\.py|evaluate\.py|-m abel)[^`#|\n]*)", EVERY_PAGE)
+# An alias ends with a quotation mark that is not the command's, `<(...)` with a bracket.
+COMMANDS = {re.sub(r'(?<=bash)\)$|(?<=\.py)"$', "", said.strip()) for said in SAID}
+
+
+class Parsed(Exception):
+    """The command line was understood; nothing is to be done."""
+
+
+def stopping(parse):
+    def parse_and_stop(*args, **rest):
+        parse(*args, **rest)
+        raise Parsed
+
+    return parse_and_stop
+
+
+def understands(module: str, words: list[str], monkeypatch, capsys) -> bool:
+    """Whether `python -m module words` is a command that the module knows."""
+    if not words:  # only named
+        return importlib.util.find_spec(module) is not None
+    monkeypatch.setattr(sys, "argv", [module, *words])
+    monkeypatch.setattr(tyro, "cli", stopping(tyro.cli))
+    parse_args = argparse.ArgumentParser.parse_args
+    monkeypatch.setattr(argparse.ArgumentParser, "parse_args", stopping(parse_args))
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except Parsed:
+        return True
+    except SystemExit as end:  # --help, or a module without flags that missed its files
+        said = capsys.readouterr()
+        return not end.code or (end.code == 2 and said.err.startswith(f"{module}: "))
+    return False
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_commands_exist_and_know_their_flags(command, monkeypatch, capsys):
+    said = re.sub(r"[\[\]]", "", command).replace("runs/<run>", "runs/reference")
+    words = shlex.split(said)
+    if words[0] == "-m":
+        assert understands(words[1], words[2:], monkeypatch, capsys)
+    elif words[0] == "evaluate.py":
+        evaluate.check(tyro.cli(evaluate.Args, args=words[1:]))
+    elif {"--help", "--tyro-print-completion"} & set(words):
+        with pytest.raises(SystemExit):
+            train_ppo.parse_args(words[1:])
+    else:
+        train_ppo.parse_args(words[1:])
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules")
+def test_a_command_with_an_unknown_flag_is_noticed(monkeypatch, capsys):
+    for words in (["--name", "all", "--chek"], ["--count", "many"]):
+        assert not understands("abel.datasets", words, monkeypatch, capsys)
+    assert not understands("abel.cohort", ["--engin", "ray"], monkeypatch, capsys)
+    assert not understands("abel.stats", ["one.json"], monkeypatch, capsys)
+
+
+def test_flags_in_running_text_are_flags():
+    known = {f"--{name.replace('_', '-')}" for name in flags_of(train_ppo.Args)}
+    known |= {f"--{name.replace('_', '-')}" for name in flags_of(evaluate.Args)}
+    known |= {name.replace("--", "--no-") for name in known} | {"--help"}
+    found = set()
+    for text in in_code(EVERY_PAGE):
+        if text.startswith("--"):
+            found |= set(re.findall(r"--[a-z][\w-]*", text))
+    of_others = {"--seed", "--check", "--again", "--engine", "--reward-only", "--eval"}
+    assert len(found) > 25 and not found - known - of_others
+
+
+def flags_of(kind: type) -> set[str]:
+    """Names of all flags; groups stand without their own name."""
+    default, found = kind(), set()
+    for field in fields(kind):
+        value = getattr(default, field.name)
+        inner = hasattr(value, "__dataclass_fields__")
+        found |= flags_of(type(value)) if inner else {field.name}
+    return found
+
+
+def test_the_test_command_is_one_line_that_ci_can_read():
+    lines = marked(README, "test command").splitlines()
+    assert len(lines) == 3 and lines[0] == lines[2] == "```" and "pytest" in lines[1]
+    gates = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    assert "<!-- test command -->" in gates and "<!-- end -->" in gates
+
+
+# ---- Tables of the code ----
+
+
+def test_symbols_to_edit_exist():
+    table = marked(README, "symbols")
+    named = re.findall(r"`((?:abel[.\w]+|train_ppo|evaluate)(?::[\w.]+)?)`", table)
+    assert len(named) > 25
+    for name in named:
+        pkgutil.resolve_name(name)  # fails if there is no such thing
+
+
+def test_symbols_of_the_learner_are_in_its_file():
+    details = ON_RUNS.split("## Details of the learner")[1].split("\n## ")[0]
+    named = [text for text in in_code(details) if re.fullmatch(r"[a-zA-Z]+(_[a-z]+)*", text)]
+    named = [text for text in named if text not in (*train_ppo.PRESETS, "n_steps")]
+    assert len(named) > 5 and not [name for name in named if not hasattr(train_ppo, name)]
+
+
+def test_the_presets_are_all_there():
+    named = [name for row in after(README, "| `--preset` |") for name in in_code(row[0])]
+    assert sorted(named) == sorted(train_ppo.PRESETS)
+
+
+def test_the_table_of_operations_is_the_table():
+    told = {
+        name: (row[2], tuple(in_code(row[3])))
+        for row in cells(marked(ON_ABEL, "operations"))
+        for name in in_code(row[0])
+    }
+    assert told == {name: (row.kind, row.flags) for name, row in OPERATIONS.items()}
+    assert list(told) == list(OPERATIONS)
+
+
+def test_every_field_of_a_row_is_explained():
+    named = [text for row in after(ON_ABEL, "| field | meaning |") for text in in_code(row[0])]
+    assert [text.split("(")[0] for text in named] == [field.name for field in fields(Operation)]
+
+
+def test_decoders_and_reports_are_all_there():
+    decoders = [name for row in after(ON_RUNS, "| `--decoder` |") for name in in_code(row[0])]
+    assert decoders == [*get_args(evaluate.DecoderName), "all"]
+    reports = [name for row in after(ON_RUNS, "| `--report` |") for name in in_code(row[0])]
+    assert sorted(reports) == sorted(get_args(evaluate.ReportName)) == sorted(evaluate.REPORTS)
+
+
+def test_every_dependency_has_a_reason():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    wanted = re.findall(r"^([\w-]+)[=>]", setup["options"]["install_requires"], flags=re.M)
+    told = [row[0].lower().replace("pytorch", "torch") for row in after(README, "| package |")]
+    assert sorted(told) == sorted(wanted)
+
+
+@pytest.mark.slow
+def test_every_tag_is_explained(tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    flags = ["--dataset", "abel_level2", "--total-timesteps", "4096", "--curiosity", "rnd"]
+    assert train_ppo.run([*flags, "--out", str(tmp_path)]) == 0
+    (run,) = tmp_path.glob("abel_level2__*")
+    tags = EventAccumulator(str(run)).Reload().Tags()
+    logged = {tag for kind in ("scalars", "images", "tensors") for tag in tags[kind]}
+    logged = {tag.removesuffix("/text_summary") for tag in logged if not tag[0] == "_"}
+    families = {problem.family for problem in load_dataset("abel_level2", "train")}
+    logged = {re.sub(rf"/({'|'.join(families)})$", "/<family>", tag) for tag in logged}
+    told = {tag for row in after(ON_RUNS, "| tag | meaning |") for tag in in_code(row[0])}
+    assert {tag for tag in logged if "hparam" not in tag} == told
+
+
+# ---- Tables of datasets ----
+
+
+def sets() -> list[list[str]]:
+    return after(ON_DATASETS, "| set | families |")
+
+
+@pytest.mark.parametrize("row", sets(), ids=lambda row: row[0])
+def test_dataset_counts_are_those_of_the_files(row):
+    names = re.findall(r"`(\w+)`", row[0])
+    if row[0].startswith("`abel_level1`"):
+        names = [f"abel_level{n}" for n in range(1, 5)]
+    for column, split in ((2, "train"), (3, "heldout")):
+        numbers = [int(n) for n in re.findall(r"\d+", row[column])]
+        counts = [len(load_dataset(name, split)) for name in names]
+        if "poesia" in row[0] and split == "heldout":
+            counts.append(len(load_dataset(names[0], "templates")))
+        assert numbers == (counts[:1] if "each" in row[column] else counts)
 
 
 def ceiling(name: str, key: str) -> float:
@@ -103,33 +365,59 @@ def ceiling(name: str, key: str) -> float:
 
 @pytest.mark.parametrize("name", ["small", "large", "open_small", "open_large", "cov_large"])
 def test_ceilings_are_those_of_the_results_file(name):
-    row = next(row for row in rows() if row[0] == f"`{name}`")
+    row = next(row for row in sets() if row[0] == f"`{name}`")
     assert float(row[4]) == pytest.approx(ceiling(name, "by_script"), abs=0.005)
     assert float(row[5]) == pytest.approx(ceiling(name, "by_sympy_solve"), abs=0.005)
 
 
-def test_symbols_to_edit_exist():
-    table = README.split("<!-- symbols -->")[1].split("<!-- end -->")[0]
-    named = re.findall(r"`((?:abel[.\w]+|train_ppo|evaluate)(?::[\w.]+)?)`", table)
-    assert len(named) > 25
-    for name in named:
-        pkgutil.resolve_name(name)  # fails if there is no such thing
+# ---- Tables of results ----
 
 
 def test_results_are_those_of_the_results_files():
     embedded = re.findall(r"<!-- cohort (\w+) -->\n(.*?)\n<!-- end -->", EVERY_PAGE, flags=re.S)
-    assert embedded
+    assert len(embedded) > 15
     for name, table in embedded:
         told = (ROOT / f"runs/results/{name}.md").read_text(encoding="utf-8")
         assert table in told, f"{name}: the README's table is not that of the results"
-        data = json.loads((ROOT / f"runs/results/{name}.json").read_text(encoding="utf-8"))
         cohort = read_cohort(ROOT / f"runs/cohorts/{name}.toml")
-        assert markdown(cohort, data) == told, f"{name}: the .md file is not that of the .json file"
+        assert markdown(cohort, result(name)) == told, f"{name}: .md and .json differ"
+
+
+def test_every_cohort_has_a_table():
+    embedded = set(re.findall(r"<!-- cohort (\w+) -->", ON_RUNS))
+    assert embedded == {path.stem for path in ROOT.glob("runs/cohorts/*.toml")}
+
+
+def test_the_front_page_s_results_are_those_of_the_results_files():
+    table = cells(marked(README, "results"))
+    agents = [row[1] for row in table]
+    assert agents.count("`default`") == 2 and agents.count("reference") == 8
+    for equations, agent, *told, _ in table:
+        dataset, split = re.match(r"`(\w+)`, (\w+)", equations).groups()
+        if agent == "reference":
+            data = result(f"reference/{dataset}-{split}")
+            counts = [data["decoders"][name]["solved"] for name in ("greedy", "beam")]
+            assert told == [f"{count} of {data['n']}" for count in counts], equations
+            assert data["width"] == 10
+        else:
+            cell = result(dataset)["cells"][agent.strip("`")]
+            assert len(cell["seeds"]) == 10
+            found = [cell["summary"][f"{split} {name}"] for name in ("greedy", "beam")]
+            means = [f"{s['mean']:.3f} ({s['min']:.3f} to {s['max']:.3f})" for s in found]
+            assert told == means, equations
+
+
+def test_minutes_on_the_front_page_are_those_of_the_results_files():
+    seeds = result("open_small")["cells"]["default"]["seeds"].values()
+    minutes = [round(seed["cpu_seconds"] / 60) for seed in seeds]
+    assert re.search(rf"took {min(minutes)} to {max(minutes)} minutes of one\s+core", README)
+    path = ROOT / "runs/reference/provenance.json"
+    spent = json.loads(path.read_text(encoding="utf-8"))["cpu_seconds"]
+    assert f"training took {spent / 60:.0f} minutes of one core" in " ".join(README.split())
 
 
 def test_the_replayed_traces_are_those_of_the_results_file():
-    table = README.split("<!-- soundness -->")[1].split("<!-- end -->")[0]
-    found = json.loads((ROOT / "runs/results/soundness.json").read_text(encoding="utf-8"))
+    table, found = marked(ON_RUNS, "soundness"), result("soundness")
     for text, name, way in (
         ("published traces here: `open_small`", "open_small", "published"),
         ("published traces here: `open_large`", "open_large", "published"),
@@ -142,63 +430,56 @@ def test_the_replayed_traces_are_those_of_the_results_file():
 
 
 def test_the_reference_agents_table_is_that_of_its_results_files():
-    table = README.split("<!-- reference -->")[1].split("<!-- end -->")[0]
-    rows = re.findall(r"\| `(\w+)`, (\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|", table)
+    pattern = r"\| `(\w+)`, (\w+) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|"
+    rows = re.findall(pattern, marked(ON_RUNS, "reference"))
     assert len(rows) == 14
     for dataset, split, *told in rows:
-        path = ROOT / f"runs/results/reference/{dataset}-{split}.json"
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = result(f"reference/{dataset}-{split}")
         by_greedy = [row for row in data["equations"] if "greedy" in row["solved_by"]]
         always = sum(row["valid_when"] is None for row in by_greedy)
         beam = data["decoders"]["beam"]["solved"]
-        assert [int(n) for n in told] == [data["n"], len(by_greedy), always, beam], path.name
+        assert [int(n) for n in told] == [data["n"], len(by_greedy), always, beam], dataset
 
 
 @pytest.mark.parametrize("name, greedy, beam", [("conpole", 2000, 2000), ("schoolbook", 96, 96)])
 def test_what_is_told_of_other_equations_is_in_the_results_files(name, greedy, beam):
     for decoder, solved in (("greedy", greedy), ("beam", beam)):
-        path = ROOT / f"runs/results/reference/{name}-{decoder}.json"
-        data = json.loads(path.read_text(encoding="utf-8"))
-        assert data["decoders"][decoder]["solved"] == solved
-        assert re.search(rf"\b{greedy} greedy, {beam} with the\s+beam", README)
+        assert result(f"reference/{name}-{decoder}")["decoders"][decoder]["solved"] == solved
+    assert re.search(rf"\b{greedy} greedy, {beam} with the\s+beam", ON_RUNS)
 
 
 @pytest.mark.parametrize(
     "name, solved, n", [("poesia", 2399, 2400), ("poesia_numeric", 2398, 2400)]
 )
 def test_what_is_told_of_draws_is_in_the_results_files(name, solved, n):
-    data = json.loads((ROOT / f"runs/results/reference/{name}-draws.json").read_text("utf-8"))
+    data = result(f"reference/{name}-draws")
     assert (data["decoders"]["greedy"]["solved"], data["n"]) == (solved, n)
     assert re.search(rf"`{name}`\s+{solved} of {n}\b", ON_RUNS)
 
 
 def test_the_table_of_variants_is_that_of_the_results_file():
-    table = ON_RUNS.split("<!-- variants -->\n")[1].split("<!-- end -->")[0]
-    told = [row.split("|")[2:-1] for row in table.splitlines()]
-    data = json.loads((ROOT / "runs/results/open_small.json").read_text(encoding="utf-8"))
-    seeds = data["cells"]["default"]["seeds"].values()
-    for row, name in zip(told[2:], ("original", "renamed", "rescaled", "compound"), strict=True):
-        assert [*map(int, row)] == [s["reports"]["generalisation"][name][0] for s in seeds]
+    told = cells(marked(ON_RUNS, "variants"))
+    seeds = result("open_small")["cells"]["default"]["seeds"].values()
+    for row, name in zip(told, ("original", "renamed", "rescaled", "compound"), strict=True):
+        counts = [seed["reports"]["generalisation"][name][0] for seed in seeds]
+        assert [*map(int, row[1:])] == counts
 
 
 def test_the_rates_on_open_wild_are_those_of_the_results_files():
-    told = ON_RUNS.split("<!-- rates -->\n")[1].split("\n<!-- end -->")[0]
-    paths = [f"open_wild-{split}.json" for split in ("test", "zeroshot", "nested")]
-    folder = ROOT / "runs/results/reference"
-    results = [json.loads((folder / p).read_text(encoding="utf-8")) for p in paths]
-    assert rates_table(rates(results)) == told
+    splits = ("test", "zeroshot", "nested")
+    results = [result(f"reference/open_wild-{split}") for split in splits]
+    assert rates_table(rates(results)) + "\n" == marked(ON_RUNS, "rates")
 
 
 def test_the_rates_of_all_seeds_are_those_of_the_results_file():
-    told = ON_RUNS.split("<!-- rates of seeds -->\n")[1].split("\n<!-- end -->")[0]
-    data = json.loads((ROOT / "runs/results/open_wild_rates.json").read_text(encoding="utf-8"))
-    assert rates_table(data["rows"]) == told
+    assert rates_table(result("open_wild_rates")["rows"]) + "\n" == marked(
+        ON_RUNS, "rates of seeds"
+    )
 
 
 def test_the_complete_sets_are_those_of_the_results_files():
-    told = ON_RUNS.split("<!-- complete -->\n")[1].split("<!-- end -->")[0].splitlines()[2:]
+    told = cells(marked(ON_RUNS, "complete"))
     for row, name in zip(told, ("open_small", "open_wild", "open_wild_quartic"), strict=True):
-        path = ROOT / f"runs/results/reference/{name}-all-roots.json"
-        found = json.loads(path.read_text(encoding="utf-8"))["all"]
+        found = result(f"reference/{name}-all-roots")["all"]
         keys = ("n", "with_a_root", "complete", "complete_where", "fewer", "unknown")
-        assert row == f"| `{name}`, test | {' | '.join(str(found[key]) for key in keys)} |"
+        assert row == [f"`{name}`, test", *(str(found[key]) for key in keys)]
