@@ -1,4 +1,4 @@
-"""All pages tell the truth: files, links and symbols exist, commands run, tables are the results."""
+"""All pages tell the truth: files and links exist, commands run, tables are the results'."""
 
 import argparse
 import configparser
