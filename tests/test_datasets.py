@@ -11,10 +11,21 @@ from pathlib import Path
 import pytest
 from sympy import Symbol, cos, exp, log, preorder_traversal, sin
 
-from abel.datasets import DatasetError, Problem, decisions, generate, load_dataset, templates
+from abel.datasets import (
+    DatasetError,
+    Problem,
+    construct,
+    decisions,
+    generate,
+    load_dataset,
+    templates,
+    textbook,
+)
 from abel.datasets import load as datasets
+from abel.datasets.classes import canonical_key
+from abel.datasets.construct import construct_root, proved_root
 from abel.datasets.decisions import USUAL, Decisions, decisions_for
-from abel.datasets.generate import canonical_key, construct_root, has_route
+from abel.datasets.textbook import has_route
 from abel.env import Env, EnvConfig
 from abel.equation import Equation, X
 from abel.operations.substitute import occurrences
@@ -287,7 +298,7 @@ def check_openness(num_each, max_forms):
     for family in datasets.FAMILIES:
         for problem in sample(load_dataset(family, "all"), num_each):
             assert has_route(problem.equation), problem
-            assert not has_route(problem.equation, cov=False), problem
+            assert not has_route(problem.equation, "route without cov"), problem
             assert not search_without_cov(problem.equation, max_forms), problem
 
 
@@ -332,8 +343,8 @@ def test_what_was_decided_when_the_sets_were_drawn_stays_decided():
     later = Equation(cos(cos(log(X))))
     assert construct_root(later) is not None
     frozen, found = decisions_for(0), Decisions(0)
-    assert generate.proved_root(later, frozen) == "none"
-    assert generate.proved_root(later, found) == "everywhere"
+    assert proved_root(later, frozen) == "none"
+    assert proved_root(later, found) == "everywhere"
     assert not any("cos(cos(log(x))) = 0" in p.text for p in load_dataset("abel_level3", "all"))
 
 
@@ -341,12 +352,12 @@ def test_decisions_are_found_where_none_are_written_down(monkeypatch):
     def never(*args):
         raise AssertionError("proved anew")
 
-    assert generate.proved_root(parse("exp(x) = 0"), Decisions(1)) == "none"
-    monkeypatch.setattr(generate, "construct_root", never)
-    monkeypatch.setattr(generate, "has_route", never)
+    assert proved_root(parse("exp(x) = 0"), Decisions(1)) == "none"
+    monkeypatch.setattr(construct, "construct_root", never)
+    monkeypatch.setattr(textbook, "has_route", never)
     assert generate.generate("abel_level2", decisions_for(0))
     with pytest.raises(AssertionError, match="proved anew"):
-        generate.proved_root(parse("x = a"), Decisions(1))
+        proved_root(parse("x = a"), Decisions(1))
 
 
 def test_decisions_are_written_as_they_are_read(tmp_path):
