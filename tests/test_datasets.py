@@ -444,6 +444,21 @@ def test_a_file_of_some_size_is_split_without_leaks(tmp_path):
     assert train == load_dataset(path, "train")
 
 
+def test_a_file_too_small_to_be_split_says_so_once(tmp_path, capsys):
+    small, large = tmp_path / "small.txt", tmp_path / "large.txt"
+    small.write_text("x + a = 0\nx + b = 0\nx^2 = a\n")
+    large.write_text("".join(f"x^{n} = a\n" for n in range(1, 11)))
+    for name in (small, large):
+        assert load_dataset(name, "train") and not capsys.readouterr().err
+    for split in ("val", "test", "heldout"):
+        assert load_dataset(small, split) == load_dataset(small, "train")
+    assert capsys.readouterr().err == (
+        f"note: '{small}' has fewer than 10 different equations and is not split: what is trained"
+        " on is validated and tested on, too\n"
+    )
+    assert load_dataset(large, "heldout") and not capsys.readouterr().err
+
+
 def test_two_files_are_two_splits(tmp_path):
     (tmp_path / "mine.train.txt").write_text("x = 1\nx = 2\n")
     (tmp_path / "mine.heldout.txt").write_text("".join(f"x + a = {n}\n" for n in range(10)))
