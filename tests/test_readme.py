@@ -14,7 +14,7 @@ import evaluate
 import train_ppo
 from abel import load_dataset
 from abel.cohort import markdown, read_cohort
-from abel.wild.families import rates, rates_table
+from abel.wild.marks import rates, rates_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / folder / "README.md" for folder in (".", "runs", "datasets")]
