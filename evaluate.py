@@ -42,7 +42,8 @@ from abel.search import greedy
 from train_ppo import FORMAT, as_policy, collate, load_agent
 from train_ppo import evaluate as forward
 
-FULL_BUDGET, REPORT_BUDGET = 100_000, 200  # states expanded for an equation: the paper's, ours
+# States that a search without a policy expands: per equation of a report, for a whole split.
+REPORT_BUDGET, SHARED_BUDGET = 200, 5_000
 WIDTHS = (1, 2, 5, 10, 20)
 COST = ("solved", "transitions_per_equation", "ms_per_equation")  # columns of two reports
 DORMANT_THRESHOLD = 0.1
@@ -92,7 +93,8 @@ class Args:
     complexity_coef: float = 0.0
     """weight of the last state's complexity in a beam's score, the paper's beta"""
     budget: int | None = None
-    """states that bfs and astar expand for an equation; 100,000 if not given, in reports 200"""
+    """states that bfs and astar expand per equation (paper: 100,000); by default the
+    equations of a split or file share 5,000, and reports take 200 each"""
     limit: float = 10.0
     """seconds that SymPy's solve gets for an equation"""
     cov: Literal["run", "cas", "learned", "off"] = "run"
@@ -161,7 +163,8 @@ def write_bundle(run: Run, out: Path) -> None:
 
 
 def study_of(args: Args, run: Run, problems: Sequence[Problem]) -> Study:
-    budget = args.budget or (REPORT_BUDGET if args.report else FULL_BUDGET)
+    shared = -(-SHARED_BUDGET // max(len(problems), 1))
+    budget = args.budget or (REPORT_BUDGET if args.report else shared)
     return Study(
         as_policy(run.agent), problems, run.config, run.generator, args.width, args.value_coef,
         args.complexity_coef, budget, args.limit,
@@ -284,24 +287,15 @@ def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> No
 
 
 def results(
-    args: Args, argv: Sequence[str], run: Run, study: Study, names: list[str], source: tuple
+    args: Args, argv: Sequence[str], run: Run, study: Study, found: dict, source: tuple
 ) -> dict[str, Any]:
-    """The outcome of every decoder and equation; an equation's root is its first solver's."""
-    equations = []
-    for i, problem in enumerate(study.problems):
-        outcomes = {name: study.decode(name)[i] for name in names}
-        solvers = [name for name in names if outcomes[name].solved]
-        first = outcomes[(solvers or names)[0]]
-        equations.append({
-            "equation": problem.text, "family": problem.family, "solved": first.solved,
-            "root": first.root, "valid_when": first.valid_when,
-            "steps": len(first.solution.path) if first.solution else None, "solved_by": solvers,
-            "always_by": [name for name in solvers if outcomes[name].valid_when is None],
-        })  # fmt: skip
+    """The outcome of every decoder and equation; after Ctrl-C, of those that are done."""
     return {
         "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
         "n": len(study.problems), "width": args.width, "budget": study.budget,
-        "decoders": {name: study.summary(name) for name in names}, "equations": equations,
+        "interrupted": study.interrupted,
+        "decoders": {name: {**study.counted(row), "n": len(row)} for name, row in found.items()},
+        "equations": study.by_equation(found),
         "provenance": provenance(argv, [problem.text for problem in study.problems]),
     }  # fmt: skip
 
@@ -375,15 +369,18 @@ def main(args: Args, argv: Sequence[str]) -> int:
     if not single:  # before it takes its time
         about = f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(problems)} equations"
         print(about, flush=True)
-    found = results(args, argv, run, study, names, source)
+    found = study.decode_all(names)
+    data = results(args, argv, run, study, found, source)
     if args.json:
-        write_json(Path(args.json), found)
+        write_json(Path(args.json), data)
     if single:
-        solvers = [(row["solved_by"] or names)[0] for row in found["equations"]]
-        print_solutions(args, study, [study.decode(n)[i] for i, n in enumerate(solvers)])
-        return 0 if all(row["solved"] for row in found["equations"]) else 1
-    print(layout(families(found["decoders"], len(problems))))
-    return 0
+        solvers = [(row["solved_by"] or names)[0] for row in data["equations"]]
+        print_solutions(args, study, [found[name][i] for i, name in enumerate(solvers)])
+    else:
+        print(layout(families(data["decoders"], len(problems))))
+    if study.interrupted:
+        raise KeyboardInterrupt
+    return 0 if not single or all(row["solved"] for row in data["equations"]) else 1
 
 
 def run(argv: Sequence[str]) -> int:
@@ -393,6 +390,9 @@ def run(argv: Sequence[str]) -> int:
     except (DatasetError, ParseError, RunError, UsageError, OSError) as error:
         print(f"evaluate.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("evaluate.py: interrupted; what was finished has been kept", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import train_ppo
 from abel import Trace, load_dataset
 from abel.report.study import DECODERS
 from abel.report.tables import TABLES, layout
-from abel.search.oracle import SetAnswer
+from abel.search import SetAnswer, search
 from abel.trace import main as check_trace
 
 FILE = "one\ta*x + b = 0\none\tb + a*x = 0\ntwo\tsqrt(x) + 1 = 0\n"
@@ -165,6 +165,47 @@ def test_results_have_the_documented_form(run_dir, linear, batch, capsys, tmp_pa
     assert first["root"] == "-b/a" and first["valid_when"] is None and first["steps"] == 2
     assert found["checkpoint_step"] == 64 and "commit" in found["provenance"]
     assert "all" in capsys.readouterr().out
+
+
+def test_ctrl_c_keeps_what_is_finished(run_dir, linear, batch, capsys, tmp_path, monkeypatch):
+    def stopped(problem, *args, **kwargs):
+        if "sqrt" in problem.text:
+            raise KeyboardInterrupt
+        return search(problem, *args, **kwargs)
+
+    monkeypatch.setattr("abel.report.study.search", stopped)
+    out = tmp_path / "out.json"
+    flags = ["--run", run_dir, "--dataset", batch, "--split", "all", "--json", str(out)]
+    assert evaluate.run([*flags, "--decoder", "all", "--limit", "5"]) == 130
+    found, shown = json.loads(out.read_text()), capsys.readouterr()
+    assert found["interrupted"] and list(found["decoders"]) == ["greedy", "beam", "bfs"]
+    done = {name: row["n"] for name, row in found["decoders"].items()}
+    assert done["greedy"] == done["beam"] == found["n"] == len(found["equations"]) == 3
+    assert 0 < done["bfs"] < 3 and found["decoders"]["bfs"]["accuracy"] == 1
+    assert "bfs" in found["equations"][0]["solved_by"] and "accuracy" in shown.out
+    assert shown.err.splitlines()[-1].startswith("evaluate.py: interrupted")
+
+
+def test_a_search_interrupted_at_once_leaves_nothing_but_says_so(run_dir, batch, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(DECODERS, "bfs", interrupt)
+        flags = ["--run", run_dir, "--equations", batch, "--decoder", "bfs", "--json", str(out)]
+        assert evaluate.run(flags) == 130
+    found = json.loads(out.read_text())
+    assert found["interrupted"] and found["decoders"] == {} and found["equations"] == []
+
+
+def interrupt(*args):
+    raise KeyboardInterrupt
+
+
+def test_states_are_shared_by_the_equations_of_a_split(run_dir, batch):
+    args = evaluate.Args(run=run_dir)
+    run, problems = evaluate.load_run(args), evaluate.read(Path(batch))
+    assert evaluate.study_of(args, run, problems).budget == -(-evaluate.SHARED_BUDGET // 3)
+    one = evaluate.Args(run=run_dir, budget=7)
+    assert evaluate.study_of(one, run, problems).budget == 7
 
 
 def test_the_default_is_greedy_and_beam_on_the_runs_own_test_split(run_dir, capsys):

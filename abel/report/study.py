@@ -67,6 +67,8 @@ class Study:
         self.families = [problem.family for problem in self.problems]
         self.types = [structural_type(problem.equation) for problem in self.problems]
         self.known: dict[tuple[str, int], list[Outcome]] = {}
+        self.under_way: list[Outcome] = []  # of the decoder that is running
+        self.interrupted = False
 
     def new_cache(self) -> TransitionCache:
         return self.config.new_cache(self.generator)
@@ -91,6 +93,7 @@ class Study:
         key = (name, width or self.width)
         if key not in self.known:
             outcomes: list[Outcome] = []
+            self.under_way = outcomes
             progress = Progress(sys.stderr)
 
             def show(note: str = "") -> None:
@@ -104,9 +107,22 @@ class Study:
             self.known[key] = outcomes
         return self.known[key]
 
+    def decode_all(self, names: Sequence[str]) -> dict[str, list[Outcome]]:
+        """The outcomes by decoder. Ctrl-C ends it: the last decoder then has fewer, if any."""
+        found = {}
+        for name in names:
+            try:
+                found[name] = self.decode(name)
+            except KeyboardInterrupt:
+                self.interrupted = True
+                return found | ({name: self.under_way} if self.under_way else {})
+        return found
+
     def summary(self, name: str, width: int | None = None) -> dict[str, Any]:
-        """Counts and means over the equations."""
-        outcomes = self.decode(name, width)
+        return self.counted(self.decode(name, width))
+
+    def counted(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+        """Counts and means over the equations, as far as they have an outcome."""
         count = len(outcomes)
         seconds = sum(outcome.seconds for outcome in outcomes)
         solved = [outcome.solved for outcome in outcomes]
@@ -121,6 +137,24 @@ class Study:
             "ms_per_equation": 1000 * seconds / count,
             "seconds": seconds,
         }
+
+    def by_equation(self, found: dict[str, list[Outcome]]) -> list[dict[str, Any]]:
+        """A row for every equation with an outcome; its root is that of its first solver."""
+        rows = []
+        for i, problem in enumerate(self.problems):
+            outcomes = {name: row[i] for name, row in found.items() if i < len(row)}
+            if not outcomes:
+                break
+            solvers = [name for name, outcome in outcomes.items() if outcome.solved]
+            first = outcomes[solvers[0] if solvers else next(iter(outcomes))]
+            rows.append({
+                "equation": problem.text, "family": problem.family, "solved": first.solved,
+                "root": first.root, "valid_when": first.valid_when,
+                "steps": len(first.solution.path) if first.solution else None,
+                "solved_by": solvers,
+                "always_by": [name for name in solvers if outcomes[name].valid_when is None],
+            })  # fmt: skip
+        return rows
 
 
 # ---- Decoders: they fill the list of outcomes, and show how far they are ----

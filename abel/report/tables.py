@@ -28,15 +28,16 @@ def cell_text(cell: Any) -> str:
 
 
 def families(decoders: dict[str, dict[str, Any]], count: int) -> list[Row]:
-    """A row a family, a column a decoder; then the totals."""
+    """A row per family, a column per decoder; then the totals."""
     names = sorted({family for row in decoders.values() for family in row["by_family"]})
     rows: list[Row] = [["family", *decoders]]
     rows += [
         [name or "(none)", *(row["by_family"].get(name, [0, 0]) for row in decoders.values())]
         for name in names
     ]
-    rows.append(["all", *([row["solved"], count] for row in decoders.values())])
-    rows.append(["accuracy", *(row["solved"] / count for row in decoders.values())])
+    counts = [row.get("n", count) for row in decoders.values()]  # fewer after Ctrl-C
+    rows.append(["all", *([row["solved"], n] for row, n in zip(decoders.values(), counts))])
+    rows.append(["accuracy", *(row["solved"] / n for row, n in zip(decoders.values(), counts))])
     for key, title in (("transitions_per_equation", "transitions"), ("ms_per_equation", "ms")):
         rows.append([f"{title} an equation", *(row[key] for row in decoders.values())])
     return rows

@@ -257,6 +257,7 @@ def serve() -> None:
     The asking process may have been killed, and nobody else would end a `solve` that goes on.
     """
     lines: SimpleQueue[str] = SimpleQueue()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for who asks, and who asks ends this
 
     def read() -> None:
         for line in sys.stdin:
