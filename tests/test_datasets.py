@@ -11,10 +11,21 @@ from pathlib import Path
 import pytest
 from sympy import Symbol, cos, exp, log, preorder_traversal, sin
 
-from abel.datasets import DatasetError, Problem, decisions, generate, load_dataset, templates
+from abel.datasets import (
+    DatasetError,
+    Problem,
+    construct,
+    decisions,
+    generate,
+    load_dataset,
+    templates,
+    textbook,
+)
 from abel.datasets import load as datasets
+from abel.datasets.classes import canonical_key
+from abel.datasets.construct import construct_root, proved_root
 from abel.datasets.decisions import USUAL, Decisions, decisions_for
-from abel.datasets.generate import canonical_key, construct_root, has_route
+from abel.datasets.textbook import has_route
 from abel.env import Env, EnvConfig
 from abel.equation import Equation, X
 from abel.operations.detector import exponential_rate
@@ -288,7 +299,7 @@ def check_openness(num_each, max_forms):
     for family in datasets.FAMILIES:
         for problem in sample(load_dataset(family, "all"), num_each):
             assert has_route(problem.equation), problem
-            assert not has_route(problem.equation, cov=False), problem
+            assert not has_route(problem.equation, "route without cov"), problem
             assert not search_without_cov(problem.equation, max_forms), problem
 
 
@@ -333,8 +344,8 @@ def test_what_was_decided_when_the_sets_were_drawn_stays_decided():
     later = Equation(cos(cos(log(X))))
     assert construct_root(later) is not None
     frozen, found = decisions_for(0), Decisions(0)
-    assert generate.proved_root(later, frozen) == "none"
-    assert generate.proved_root(later, found) == "everywhere"
+    assert proved_root(later, frozen) == "none"
+    assert proved_root(later, found) == "everywhere"
     assert not any("cos(cos(log(x))) = 0" in p.text for p in load_dataset("abel_level3", "all"))
 
 
@@ -342,12 +353,12 @@ def test_decisions_are_found_where_none_are_written_down(monkeypatch):
     def never(*args):
         raise AssertionError("proved anew")
 
-    assert generate.proved_root(parse("exp(x) = 0"), Decisions(1)) == "none"
-    monkeypatch.setattr(generate, "construct_root", never)
-    monkeypatch.setattr(generate, "has_route", never)
+    assert proved_root(parse("exp(x) = 0"), Decisions(1)) == "none"
+    monkeypatch.setattr(construct, "construct_root", never)
+    monkeypatch.setattr(textbook, "has_route", never)
     assert generate.generate("abel_level2", decisions_for(0))
     with pytest.raises(AssertionError, match="proved anew"):
-        generate.proved_root(parse("x = a"), Decisions(1))
+        proved_root(parse("x = a"), Decisions(1))
 
 
 def test_decisions_are_written_as_they_are_read(tmp_path):
@@ -432,6 +443,21 @@ def test_a_file_of_some_size_is_split_without_leaks(tmp_path):
     keys = [{canonical_key(p.equation) for p in part} for part in (train, val, test)]
     assert not (keys[0] & keys[1] or keys[0] & keys[2] or keys[1] & keys[2])
     assert train == load_dataset(path, "train")
+
+
+def test_a_file_too_small_to_be_split_says_so_once(tmp_path, capsys):
+    small, large = tmp_path / "small.txt", tmp_path / "large.txt"
+    small.write_text("x + a = 0\nx + b = 0\nx^2 = a\n")
+    large.write_text("".join(f"x^{n} = a\n" for n in range(1, 11)))
+    for name in (small, large):
+        assert load_dataset(name, "train") and not capsys.readouterr().err
+    for split in ("val", "test", "heldout"):
+        assert load_dataset(small, split) == load_dataset(small, "train")
+    assert capsys.readouterr().err == (
+        f"note: '{small}' has fewer than 10 different equations and is not split: what is trained"
+        " on is validated and tested on, too\n"
+    )
+    assert load_dataset(large, "heldout") and not capsys.readouterr().err
 
 
 def test_two_files_are_two_splits(tmp_path):

@@ -20,7 +20,6 @@ from abel.datasets import textbook
 from abel.equation import Equation, num_nodes
 from abel.parse import FUNCTIONS, MAX_NODES, ParseError, parse, parse_expression
 from abel.verify import verify_root
-from abel.wild import families as wild
 
 CPU_LIMIT = 10  # seconds for one case, which takes milliseconds: a hang, not a busy machine
 
@@ -353,10 +352,9 @@ def any_episode(tree, config, choices):
     assert seen == play(Env([equation], config, cache=WARM[config]), equation, choices)
     if env.solved:
         assert_solution(tree, env)
-    for solve in (textbook.solve, wild.solve):
-        env.reset(options={"equation": equation})
-        if solve(env):
-            assert_solution(tree, env)
+    env.reset(options={"equation": equation})
+    if textbook.solve(env):
+        assert_solution(tree, env)
     assert time.process_time() - start < CPU_LIMIT, tree
 
 

@@ -41,7 +41,6 @@ from abel.search.oracle import REACH, SetAnswer, ask_set, compared_points, windo
 from abel.transforms import Substitute, unwind
 from abel.transitions import advance, start_of
 from abel.verify import Verdict, is_identity
-from abel.wild import families as wild
 
 A, B = Symbol("a"), Symbol("b")
 N, M = Symbol("n", integer=True), Symbol("m", integer=True)
@@ -77,7 +76,7 @@ def script(config, cache, proposals):
 
 def solve(text, config=DETECTOR, first=()):
     general = config.substitutions == "general"
-    proposals = wild.proposals if general else textbook.proposals
+    proposals = textbook.general_proposals if general else textbook.proposals
     cache = config.new_cache()
     decode = script(config, cache, proposals)
     solution = decode(parse(text), start_of(parse(text), cache), first)

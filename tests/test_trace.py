@@ -13,7 +13,6 @@ from abel.datasets.textbook import solve
 from abel.operations import OPERATIONS, legal_actions
 from abel.trace import MAX_BYTES, main, rules, take, term_of
 from abel.transitions import start_of
-from abel.wild import families as wild
 
 
 def solved_trace(text: str, relabel: bool = False) -> Trace:
@@ -119,7 +118,7 @@ def traces() -> list[Trace]:
                  "a*x^4 + b*x^2 + c", "cos(x)^2 + a*cos(x) = b"):  # fmt: skip
         env = Env([text], general)
         env.reset()
-        assert wild.solve(env), text
+        assert solve(env), text
         found.append(env.trace())
     rng = random.Random(7)
     env = Env(["a*x^2 + b*x + c", "sin(2*x) = a + b", "a*exp(x) + b*exp(-x)"])

@@ -8,9 +8,11 @@ import pytest
 
 from abel.datasets.decisions import decisions_for
 from abel.datasets.load import WILD, DatasetError, Problem, load_dataset
+from abel.datasets.textbook import has_route, solve
 from abel.env import Env, EnvConfig
 from abel.trace import Trace
 from abel.wild import families as wild
+from abel.wild import marks
 
 SPLITS = ("train", "heldout", "zeroshot", "nested")
 SIMPLEST = {  # family: an equation with the simplest coefficients
@@ -30,7 +32,7 @@ def lower(text):
 def solved(text, **config):
     env = Env([text], EnvConfig(substitutions="general", terms="blocks", **config))
     env.reset()
-    wild.solve(env)
+    solve(env)
     return env
 
 
@@ -74,7 +76,7 @@ def test_sizes_are_the_same_for_every_family():
 def test_sampled_equations_have_a_route():
     problems = [p for split in SPLITS[1:] for p in load_dataset(WILD, split)]
     for problem in random.Random(0).sample(problems, 8):
-        assert wild.has_route(problem) or "level" in problem.family, problem
+        assert has_route(problem, "general route") or "level" in problem.family, problem
 
 
 def test_a_family_comes_out_as_it_is_in_the_file():
@@ -100,14 +102,15 @@ def test_nested_quartics_are_not_trained_on_and_all_have_a_route():
     nested = load_dataset("open_wild_quartic", "nested")
     assert seen == set(wild.QUARTIC) and {p.family for p in nested} == set(wild.QUARTIC_NESTED)
     for problem in random.Random(0).sample([*nested, *load_dataset("open_wild_quartic")], 5):
-        assert wild.has_route(problem, quartics=True) and not wild.has_route(problem), problem
+        assert has_route(problem, "general route with resolvent"), problem
+        assert not has_route(problem, "general route"), problem
 
 
 @pytest.mark.slow
 def test_every_tenth_equation_has_a_route():
     problems = [p for split in SPLITS for p in load_dataset(WILD, split)][::10]
     problems += load_dataset("open_wild_plain", "all")[::10]
-    assert all(wild.has_route(p) for p in problems if "level" not in p.family)
+    assert all(has_route(p, "general route") for p in problems if "level" not in p.family)
 
 
 def test_unknown_splits_are_refused():
@@ -118,18 +121,18 @@ def test_unknown_splits_are_refused():
 def test_marks_are_noted_once_and_read_back(tmp_path):
     problems = [Problem("a*x^2 + b*x + c = 0")]
     for _ in range(2):
-        wild.mark("astar", problems, tmp_path)
-    assert wild.load_marks("astar", tmp_path) == {problems[0].text: True}
-    assert wild.load_marks("sympy", tmp_path) == {}
+        marks.mark("astar", problems, tmp_path)
+    assert marks.load_marks("astar", tmp_path) == {problems[0].text: True}
+    assert marks.load_marks("sympy", tmp_path) == {}
     assert len((tmp_path / "open_wild.astar.marks").read_text().splitlines()) == 2
 
 
 def test_rates_on_what_others_do_not_solve(monkeypatch, tmp_path, capsys):
-    marks = {
+    known = {
         "astar": {"p": True, "q": False, "r": False},
         "sympy": {"p": False, "q": False, "r": True},
     }
-    monkeypatch.setattr(wild, "load_marks", marks.get)
+    monkeypatch.setattr(marks, "load_marks", known.get)
     rows = [
         {"equation": text, "solved_by": by, "always_by": always}
         for text, by, always in (
@@ -146,12 +149,12 @@ def test_rates_on_what_others_do_not_solve(monkeypatch, tmp_path, capsys):
             "decoders": {"greedy": {}, "beam": {}}, "equations": rows,
         })
     )  # fmt: skip
-    assert wild.main(["--rates", str(path)]) == 0
+    assert marks.main(["--rates", str(path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[2] == "| test | greedy | 1 of 4 | 0 of 4 | 1 of 2 | 1 of 2 | 1 of 1 |"
     assert lines[3] == "| test | beam | 2 of 4 | 1 of 4 | 1 of 2 | 2 of 2 | 1 of 1 |"
     out = tmp_path / "rates.json"
-    assert wild.main(["--rates", str(path), str(path), "--json", str(out)]) == 0  # two seeds
+    assert marks.main(["--rates", str(path), str(path), "--json", str(out)]) == 0  # two seeds
     assert "| test | greedy | 1, 1 of 4 | 0, 0 of 4 |" in capsys.readouterr().out
     found = json.loads(out.read_text())
     assert found["rows"][1]["SymPy fails"] == {"n": 2, "seeds": [2, 2]}
@@ -161,11 +164,11 @@ def test_rates_on_what_others_do_not_solve(monkeypatch, tmp_path, capsys):
 def test_rates_refuse_other_files(tmp_path, capsys):
     path = tmp_path / "other.json"
     path.write_text("[1]")
-    assert wild.main(["--rates", str(path)]) == 2
+    assert marks.main(["--rates", str(path)]) == 2
     assert "evaluate.py --json" in capsys.readouterr().err
 
 
 def test_every_mark_belongs_to_an_equation():
     texts = {p.text for split in SPLITS for p in load_dataset(WILD, split)}
-    for solver in wild.SOLVERS:
-        assert wild.load_marks(solver).keys() <= texts
+    for solver in marks.SOLVERS:
+        assert marks.load_marks(solver).keys() <= texts

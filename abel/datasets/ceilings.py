@@ -11,8 +11,10 @@ from zlib import crc32
 
 import sympy
 
-from abel.datasets.generate import VERSION, construct_root, has_route
+from abel.datasets.construct import construct_root
+from abel.datasets.decisions import VERSION
 from abel.datasets.load import POESIA, load_dataset
+from abel.datasets.textbook import has_route
 from abel.parse import parse
 from abel.search import Oracle
 

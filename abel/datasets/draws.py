@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from itertools import islice, repeat
 
 from abel.datasets import templates
-from abel.datasets.generate import construct_root, render
+from abel.datasets.construct import construct_root
+from abel.datasets.generate import render
 from abel.datasets.load import POESIA, DatasetError, Problem, load_dataset
 from abel.parse import ParseError
 

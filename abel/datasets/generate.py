@@ -1,47 +1,29 @@
 """Generation of the benchmarks, the same bytes from the same seed.
 
 A class is all equations that are equal up to names of constants and an x-free factor
-(`canonical_key`). Classes, not equations, go to training or to held-out, by a hash of the class and
-the seed: no training equation of any set is a renaming or a multiple of a held-out equation of any
-set. A held-out file has one equation of a class, so validation and test share none either.
+(`abel.datasets.classes`). Classes, not equations, go to training or to held-out, by a hash of the
+class and the seed: no training equation of any set is a renaming or a multiple of a held-out
+equation of any set. A held-out file has one equation of a class, so validation and test share none
+either.
 """
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import islice, permutations, product
-from math import prod
+from itertools import product
 from pathlib import Path
 from zlib import crc32
 
 import sympy
-from sympy import (
-    Add,
-    Expr,
-    Integer,
-    Mul,
-    Pow,
-    Rational,
-    Symbol,
-    acos,
-    asin,
-    atan,
-    cos,
-    exp,
-    log,
-    pi,
-    sin,
-    sqrt,
-    sstr,
-    tan,
-)  # fmt: skip
+from sympy import Expr, Integer, Symbol, cos, exp, log, sin, sqrt, sstr
 
-from abel.datasets import templates, textbook
+from abel.datasets import templates
+from abel.datasets.classes import canonical_key
+from abel.datasets.construct import proved_root
 from abel.datasets.decisions import VERSION, Decisions
 from abel.datasets.load import (
     FAMILIES,
@@ -53,229 +35,11 @@ from abel.datasets.load import (
     DatasetError,
     Problem,
 )
-from abel.env import Env, EnvConfig
-from abel.equation import ONE, Equation, X, has_x, split_factor, split_summand
-from abel.lost_roots import PRIME
-from abel.operations.detector import exponential_rate
-from abel.operations.let import occurrences
+from abel.datasets.textbook import decided_route
+from abel.equation import ONE, Equation, X, has_x
 from abel.parse import ParseError, parse
-from abel.rewrite import call, coefficients, difference, expand, grows_past, negate, power, shift
-from abel.rewrite import product as times
-from abel.transitions import TransitionCache
-from abel.verify import Verdict, verify_root
 
 HELDOUT_SHARE = 4  # one class in so many is held out
-
-
-# ---- Classes: equal up to names of constants and an x-free factor ----
-
-
-def scramble(text: str) -> int:
-    """A pseudo-random element of the prime field."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % PRIME
-
-
-X_POINTS = tuple(scramble(f"x{n}") for n in range(3))
-ODD = (sin, asin, tan, atan)
-LETTER_POINTS = tuple(scramble(f"letter {n}") for n in range(40))
-
-
-def canonical_key(equation: Equation) -> tuple[int, int]:
-    """A fingerprint of the equation's class: equal for equal classes, different for different ones.
-
-    lhs - rhs is evaluated exactly in a prime field at three x; the ratios do not see an x-free
-    factor. Constants get fixed values in an order that does not hang on their names: by how the
-    equation answers when one constant alone is changed; ties are tried in every order, and the
-    smallest answer counts.
-    """
-    side = difference(equation.lhs, equation.rhs)
-    side = side if grows_past(side, 300) else expand(side)  # (sqrt(x) + a)**2 has an x in it
-    letters = equation.coefficients
-    generic = list(LETTER_POINTS[1 : len(letters) + 1])
-    moved = [[*generic[:n], LETTER_POINTS[0], *generic[n + 1 :]] for n in range(len(letters))]
-    usual, *answers = ratios(side, letters, [generic, *moved])
-    # A letter that only scales does not take part: c*(a*x + b) is in the class of a*x + b.
-    letters = tuple(letter for letter, answer in zip(letters, answers) if answer != usual)
-    alone = [[LETTER_POINTS[letter is other] for letter in letters] for other in letters]
-    groups: dict[tuple[int, int], list[Symbol]] = {}
-    for letter, answer in sorted(
-        zip(letters, ratios(side, letters, alone)), key=lambda pair: pair[1]
-    ):
-        groups.setdefault(answer, []).append(letter)
-    orders = [sum(order, ()) for order in product(*map(permutations, groups.values()))]
-    named = [[LETTER_POINTS[order.index(letter)] for letter in letters] for order in orders]
-    return min(ratios(side, letters, named))
-
-
-def ratios(
-    side: Expr, letters: tuple[Symbol, ...], points: list[list[int]]
-) -> list[tuple[int, int]]:
-    """(f(x1)/f(x0), f(x2)/f(x0)) of f = side for each choice of values for the letters.
-
-    A letter that is not listed gets a value of its own.
-    """
-    columns = {
-        letter: [v for v in values for _ in X_POINTS]
-        for letter, values in zip(letters, zip(*points))
-    }
-    columns[X] = list(X_POINTS) * len(points)
-    f = residues(side, columns)
-    inverses = [pow(v, PRIME - 2, PRIME) for v in f[::3]]
-    return [(v * i % PRIME, w * i % PRIME) for v, w, i in zip(f[1::3], f[2::3], inverses)]
-
-
-def residues(expr: Expr, columns: dict[Expr, list[int]]) -> list[int]:
-    """`expr` in the prime field; a function's value is a hash of its name and argument."""
-    if expr in columns:
-        return columns[expr]
-    size = len(columns[X])
-    if expr.is_Rational:
-        found = [expr.p * pow(expr.q, PRIME - 2, PRIME) % PRIME] * size
-    elif not expr.args:
-        found = [scramble(str(expr))] * size
-    elif isinstance(expr, Add):
-        found = [sum(row) % PRIME for row in zip(*(residues(arg, columns) for arg in expr.args))]
-    elif isinstance(expr, Mul):
-        found = [prod(row) % PRIME for row in zip(*(residues(arg, columns) for arg in expr.args))]
-    elif isinstance(expr, Pow) and expr.exp.is_Integer:
-        # By Fermat, a negative power; 1/0 becomes 0, whatever the names.
-        found = [pow(v, expr.exp.p % (PRIME - 1), PRIME) for v in residues(expr.base, columns)]
-    else:
-        rows = zip(*(residues(arg, columns) for arg in expr.args))
-        found = [opaque(expr.func, row) for row in rows]
-    columns[expr] = found
-    return found
-
-
-def opaque(function: type, args: tuple[int, ...]) -> int:
-    """The value of a function: a hash, but odd where the function is, and even where it is.
-
-    SymPy writes sin(a - b) as -sin(b - a) or not, as the names will have it.
-    """
-    sign = 1
-    if function in (cos, *ODD) and args[0] > PRIME // 2:
-        args, sign = (PRIME - args[0],), 1 if function is cos else -1
-    return sign * scramble(f"{function.__name__} {args}") % PRIME
-
-
-# ---- Solvable by construction ----
-
-
-def construct_root(equation: Equation) -> tuple[Expr, Verdict] | None:
-    """A proved root, read off the way the equation was built; None if there is none."""
-    for root in islice(candidates(equation), 32):
-        verdict = verify_root(equation, root)
-        if verdict:
-            return root, verdict
-    return None
-
-
-def root_status(equation: Equation) -> str:
-    """Where a root is proved: everywhere, under a condition, or none is."""
-    found = construct_root(equation)
-    if found is None:
-        return "none"
-    return "everywhere" if found[1].valid_when is None else "conditional"
-
-
-def proved_root(equation: Equation, decisions: Decisions) -> str:
-    return decisions.answer("root", str(equation), lambda: root_status(equation))
-
-
-def candidates(equation: Equation) -> Iterator[Expr]:
-    """What may be a root: undo one operation after the other, or use the family's formula."""
-    side = difference(equation.lhs, equation.rhs)
-    if occurrences(side, X) == 1:
-        yield from unwrap(side, Integer(0))
-    numerator = expand(sympy.fraction(sympy.together(side))[0])
-    coeffs, rate = coefficients(numerator), exponential_rate(expand(side))
-    if coeffs is not None:
-        while coeffs and coeffs[0] == 0:
-            coeffs = coeffs[1:]
-            yield Integer(0)
-        if len(coeffs) > 1:
-            yield from shifted_roots(coeffs)
-    elif rate is not None:
-        a, b, c = exponential_coefficients(expand(side), rate)
-        root = power(Add(times(c, c), times(Integer(-4), a, b)), Rational(1, 2))
-        for sign in (ONE, -ONE):
-            u = times(Add(negate(c), times(sign, root)), power(times(Integer(2), a), -ONE))
-            yield times(call(log, u), power(rate, -ONE))
-
-
-def shifted_roots(coeffs: tuple[Expr, ...]) -> Iterator[Expr]:
-    """Roots of a polynomial that is a*(x + s)**n + k, as every linear and quadratic one is."""
-    degree = len(coeffs) - 1
-    s = times(Rational(-1, degree), coeffs[-2], power(coeffs[-1], -ONE))
-    ratio = negate(times(shift(coeffs, s)[0], power(coeffs[-1], -ONE)))
-    radical = power(ratio, Rational(1, degree)) if degree > 1 else ratio
-    yield Add(s, radical) if degree > 1 else times(negate(coeffs[0]), power(coeffs[1], -ONE))
-    if degree > 1:
-        yield Add(s, negate(radical))
-
-
-def exponential_coefficients(side: Expr, rate: Expr) -> tuple[Expr, Expr, Expr]:
-    """(a, b, c) of a*exp(rate*x) + b*exp(-rate*x) + c."""
-    rest, found = split_summand(side)[1], {1: Integer(0), -1: Integer(0)}
-    for term in Add.make_args(rest):
-        free, kernel = split_factor(term)
-        found[1 if kernel == exp(rate * X) else -1] += free
-    return found[1], found[-1], split_summand(side)[0]
-
-
-def unwrap(side: Expr, value: Expr) -> Iterator[Expr]:
-    """Solutions of side = value, where x occurs once: principal branches first."""
-    if value.has(sympy.zoo, sympy.nan, sympy.oo):
-        return
-    if side == X:
-        yield value
-    elif isinstance(side, Add):
-        free, rest = split_summand(side)
-        yield from unwrap(rest, difference(value, free))
-    elif isinstance(side, Mul):
-        free, rest = split_factor(side)
-        yield from unwrap(rest, times(value, power(free, -ONE)))
-    elif isinstance(side, Pow) and has_x(side.base) and side.exp.is_Rational:
-        if value == 0 and side.exp.is_negative:
-            return
-        root = power(value, 1 / side.exp)
-        yield from unwrap(side.base, root)
-        if side.exp.p % 2 == 0 and value != 0:
-            yield from unwrap(side.base, negate(root))
-    elif isinstance(side, exp):
-        if value != 0:
-            yield from unwrap(side.args[0], call(log, value))
-    elif isinstance(side, log):
-        yield from unwrap(side.args[0], call(exp, value))
-    elif isinstance(side, sin):
-        yield from unwrap(side.args[0], call(asin, value))
-        yield from unwrap(side.args[0], Add(pi, negate(call(asin, value))))
-    elif isinstance(side, cos):
-        yield from unwrap(side.args[0], call(acos, value))
-        yield from unwrap(side.args[0], negate(call(acos, value)))
-        yield from unwrap(side.args[0], Add(2 * pi, negate(call(acos, value))))
-
-
-@cache
-def solver_cache(config: EnvConfig) -> TransitionCache:
-    return config.new_cache()
-
-
-def has_route(equation: Equation, cov: bool = True, relabel: bool = False) -> bool:
-    """Whether the scripted solver proves a root."""
-    config = EnvConfig(cov="cas" if cov else "off", terms="blocks", cache_size=5000)
-    env = Env([equation], config, cache=solver_cache(config))
-    env.reset(options={"index": 0})
-    return textbook.solve(env, relabel)
-
-
-def is_solved(equation: Equation, decisions: Decisions, cov: bool) -> bool:
-    """`has_route`, as it was decided."""
-    question = "route" if cov else "route without cov"
-    return decisions.agrees(question, str(equation), lambda: has_route(equation, cov))
-
-
-# ---- Generate ----
 
 
 @dataclass
@@ -330,6 +94,8 @@ def level1_sides(decisions: Decisions) -> dict[tuple[int, int], bool]:
 def as_problem(family: str, lhs: Expr) -> Problem:
     return Problem(f"{sstr(lhs)} = 0", family)
 
+
+# ---- Closed equations, and the paper's four families ----
 
 TERMS = tuple(map(Symbol, "abc"))
 # Departure: asin and acos, which the solver has, do not build equations. Without them levels 1 to 3
@@ -431,8 +197,7 @@ def family_draft(
     seen: set[tuple[int, int]] = set()
     while len(draft.train) < num_train or len(draft.heldout) < num_heldout:
         expr = family_expression(family, rng)
-        equation = Equation(expr)
-        key = canonical_key(equation)
+        problem, key = as_problem(family, expr), canonical_key(Equation(expr))
         part, size = (
             (draft.heldout, num_heldout) if is_heldout(key, decisions) else (draft.train, num_train)
         )
@@ -445,18 +210,21 @@ def family_draft(
             counts["repeated" if key in seen else "surplus"] += 1
             continue
         seen.add(key)
-        if not is_solved(equation, decisions, cov=True):
+        if not decided_route(problem, decisions):
             counts["unsolved"] += 1
-        elif is_solved(equation, decisions, cov=False):
+        elif decided_route(problem, decisions, "route without cov"):
             counts["closed"] += 1
         else:
-            part.append(as_problem(family, expr))
+            part.append(problem)
     draft.notes.append(
         f"{family}: {counts['drawn']} drawn, {counts['repeated']} repeated a class,"
         f" {counts['surplus']} past the size, {counts['unsolved']} excluded (no scripted route),"
         f" {counts['closed']} excluded (solved without a change of variables)"
     )
     return draft
+
+
+# ---- School equations, and sets sampled from others ----
 
 
 @cache
@@ -547,6 +315,8 @@ def mixed_draft(name: str, decisions: Decisions) -> Draft:
         drafts.append(level_draft(level, decisions).sample(*sizes, rng, seen))
     return sum(drafts, Draft())
 
+
+# ---- Files ----
 
 LEVEL_SIZES = {1: (16, 1), 2: (100, 10), 3: (200, 20)}
 MAKERS: dict[str, Callable[[Decisions], Draft]] = {

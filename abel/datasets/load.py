@@ -16,7 +16,7 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from abel.equation import Equation
@@ -73,7 +73,8 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
     `mine.train.txt` and `mine.heldout.txt` are loaded together, under the name of either or as
     `mine`. A file on its own is split 80/20, and of held-out equations that differ only in spacing
     and names of constants one is kept; a file of fewer than 10 different equations is not split:
-    each split is all of it. Names joined by `+` are loaded together, equal lines once.
+    each split is all of it, and a note on stderr says so when a held-out one is asked for. Names
+    joined by `+` are loaded together, equal lines once.
     """
     if not isinstance(name, str | Path):
         raise TypeError(f"a dataset is a name or a path, got {type(name).__name__}")
@@ -104,10 +105,20 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
             return problems
         train, heldout = divide(problems)
         if not heldout:
+            if split != "train":
+                note_once(
+                    f"'{name}' has fewer than {SMALLEST_SPLIT} different equations and is not"
+                    " split: what is trained on is validated and tested on, too"
+                )
             return problems
     val, test = halves(heldout)
     chosen = {"train": train, "val": val, "test": test, "heldout": heldout, "all": train + heldout}
     return chosen[split]
+
+
+@cache
+def note_once(text: str) -> None:
+    print(f"note: {text}", file=sys.stderr)
 
 
 def read(path: Path, trusted: bool = False) -> list[Problem]:

@@ -2,6 +2,6 @@
 
 import sys
 
-from abel.wild.families import main
+from abel.wild.marks import main
 
 sys.exit(main(sys.argv[1:]))

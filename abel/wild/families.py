@@ -2,49 +2,24 @@
 
 A family is trained on, or held out (zero-shot), or nested: held out as well, and made of parts that
 each occur in training. Which is which is fixed here, before any training. Every equation has a
-route that a script (`solve`) plays in the environment, to a proved root.
+route that a script (`abel.datasets.textbook`) plays in the environment, to a proved root.
 
 python -m abel.datasets --name open_wild           # writes the set; its extras alike
-python -m abel.wild --mark astar --split nested    # which equations a search alone solves
-python -m abel.wild --rates RESULTS.json ...       # what an agent solves of those that it does not
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
-from sympy import Add, Expr, Integer, Mul, Pow
-
-from abel.datasets import textbook
+from abel.datasets.classes import canonical_key
 from abel.datasets.decisions import Decisions
-from abel.datasets.generate import (
-    as_problem,
-    canonical_key,
-    family_expression,
-    is_heldout,
-    level_draft,
-    render,
-    solver_cache,
-)
-from abel.datasets.load import FAMILIES, FOLDER, WILD, DatasetError, Problem, load_dataset
+from abel.datasets.generate import as_problem, family_expression, is_heldout, level_draft, render
+from abel.datasets.load import FAMILIES, WILD, DatasetError, Problem
 from abel.datasets.templates import LETTERS, signed_number
-from abel.env import Env, EnvConfig
-from abel.equation import ZERO, X, has_x, num_nodes, split_factor, split_summand
-from abel.learner.records import provenance, write_json
-from abel.numeric import is_zero
-from abel.operations import Action
-from abel.operations.let import lets
-from abel.operations.substitutions import exact_coefficients
+from abel.datasets.textbook import decided_route
 from abel.parse import ParseError, parse
-from abel.rewrite import difference, has_exponential, negate, power
-from abel.search import Oracle, search
 
 # A to F are coefficients, L to N, R and S numbers, K a factor of x, G and H x or a linear form, P
 # and Q numbers without a common factor.
@@ -133,11 +108,6 @@ PARTS = {
 }  # fmt: skip
 CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
 NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
-BUDGET, LIMIT = 100, 10.0  # states that A* expands, seconds for SymPy
-SOLVERS = {
-    "astar": f"A* without a policy, {BUDGET} states expanded",
-    "sympy": f"SymPy's solve in {LIMIT:g} s of CPU, its root proved",
-}
 COPRIME = ((2, 3), (3, 2), (2, 5), (5, 2), (3, 5), (2, 7), (3, 7), (5, 3), (7, 2), (4, 3))
 
 
@@ -192,6 +162,7 @@ def draft(family: str, part: str, decisions: Decisions) -> tuple[list[Problem], 
     counts: Counter[str] = Counter()
     train: list[Problem] = []
     heldout: list[Problem] = []
+    route = "general route with resolvent" if "quartic" in part else "general route"
     unseen = part in ("zeroshot", "nested", "quartic_nested")
     sizes = (0, NUM_UNSEEN) if unseen else (NUM_TRAIN, NUM_HELDOUT)
     seen: set[tuple[int, int]] = set()
@@ -213,7 +184,7 @@ def draft(family: str, part: str, decisions: Decisions) -> tuple[list[Problem], 
         chosen, size = (heldout, sizes[1]) if is_heldout(key, decisions) else (train, sizes[0])
         if key in seen or len(chosen) == size:
             counts["repeated" if key in seen else "surplus"] += 1
-        elif not is_solved(problem, decisions, quartics="quartic" in part):
+        elif not decided_route(problem, decisions, route):
             counts["unsolved"] += 1
         else:
             chosen.append(problem)
@@ -262,204 +233,3 @@ def extra_files(name: str, decisions: Decisions) -> dict[str, str]:
                 f"{name}.{split}", decisions.seed, problems, notes
             )
     return written
-
-
-# ---- What is solved without learning ----
-
-
-def load_marks(solver: str, folder: Path = FOLDER) -> dict[str, bool]:
-    """Whether `astar` or `sympy` solves an equation, by its text, as far as it was tried."""
-    path = folder / f"{WILD}.{solver}.marks"
-    lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
-    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
-    return {text: solved == "1" for solved, text in rows}
-
-
-def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
-    """Note which of the problems a solver without learning solves, but for those already noted."""
-    config = EnvConfig(
-        substitutions="general", relabel=False, branches=True, terms="blocks", max_steps=16
-    )  # an agent's own, so that the same actions are searched
-    known, path = load_marks(solver, folder), folder / f"{WILD}.{solver}.marks"
-    if not known:
-        path.write_text(f"# 1 if solved by {SOLVERS[solver]}\n", encoding="utf-8")
-    with Oracle(LIMIT) as oracle, path.open("a", encoding="utf-8") as file:
-        for problem in problems:
-            if problem.text in known:
-                continue
-            if solver == "astar":
-                cache = config.new_cache()
-                solved = search(problem, config, cache, budget=BUDGET, weight=1.0).solved
-            else:
-                solved = oracle(problem.text).root is not None
-            print(int(solved), problem.text, sep="\t", file=file, flush=True)
-
-
-def rates(results: list[dict]) -> list[dict]:
-    """Solved of asked: of all equations, and of those that others do not solve.
-
-    `results` are of `evaluate.py --json`; several of one split and decoder are seeds, and their
-    counts stand side by side. "always" counts a root that holds only under a condition as not
-    found.
-    """
-    marks = {solver: load_marks(solver) for solver in SOLVERS}
-    seeds: dict[tuple[str, str], list[list[dict]]] = {}
-    for result in results:
-        for decoder in result["decoders"]:
-            seeds.setdefault((result["split"], decoder), []).append(result["equations"])
-    rows = []
-    for (split, decoder), found in seeds.items():
-        texts = [row["equation"] for row in found[0]]
-        hard = {s: {t for t in texts if known.get(t) is False} for s, known in marks.items()}
-        row: dict = {"split": split, "decoder": decoder}
-        for column, key, some in (
-            ("solved", "solved_by", set(texts)), ("always", "always_by", set(texts)),
-            ("A* fails", "solved_by", hard["astar"]), ("SymPy fails", "solved_by", hard["sympy"]),
-            ("both fail", "solved_by", hard["astar"] & hard["sympy"]),
-        ):  # fmt: skip
-            counts = [
-                sum(decoder in r[key] for r in seed if r["equation"] in some) for seed in found
-            ]
-            row[column] = {"n": len(some), "seeds": counts}
-        rows.append(row)
-    return rows
-
-
-def rates_table(rows: list[dict]) -> str:
-    """The same in Markdown."""
-    lines = [list(rows[0])]
-    for row in rows:
-        lines.append([
-            f"{', '.join(map(str, cell['seeds']))} of {cell['n']}"
-            if isinstance(cell, dict)
-            else cell
-            for cell in row.values()
-        ])  # fmt: skip
-    head, *rest = (f"| {' | '.join(line)} |" for line in lines)
-    return "\n".join([head, "|" + "---|" * len(rows[0]), *rest])
-
-
-def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m abel.wild", description=mark.__doc__)
-    splits = ("train", "val", "test", "zeroshot", "nested")
-    job = parser.add_mutually_exclusive_group(required=True)
-    job.add_argument("--mark", choices=SOLVERS)
-    job.add_argument("--rates", nargs="+", type=Path, metavar="RESULTS", help=rates.__doc__)
-    parser.add_argument("--split", choices=splits, default="test", help="to mark")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the rates there, too")
-    args = parser.parse_args(argv)
-    if args.mark:
-        mark(args.mark, load_dataset(WILD, args.split))
-        return 0
-    try:
-        results = [json.loads(path.read_text(encoding="utf-8")) for path in args.rates]
-        rows = rates(results)
-        print(rates_table(rows))
-        if args.json:
-            agents = [
-                {"run": Path(r["run"]).name, "checkpoint_step": r["checkpoint_step"]}
-                for r in results
-            ]
-            told = sys.argv[1:] if argv is None else argv
-            write_json(args.json, {"rows": rows, "agents": agents, **provenance(told, [])})
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"abel.wild: not results of evaluate.py --json: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-# ---- The script ----
-
-
-def has_route(problem: Problem, quartics: bool = False) -> bool:
-    config = EnvConfig(
-        substitutions="general", terms="blocks", max_steps=30, cache_size=5000, resolvent=quartics,
-        max_changes=8 if quartics else 6,
-    )  # fmt: skip
-    env = Env([problem], config, cache=solver_cache(config))
-    env.reset(options={"index": 0})
-    return solve(env)
-
-
-def is_solved(problem: Problem, decisions: Decisions, quartics: bool) -> bool:
-    """`has_route`, as it was decided."""
-    question = "general route with resolvent" if quartics else "general route"
-    return decisions.agrees(question, problem.text, lambda: has_route(problem, quartics))
-
-
-def solve(env: Env) -> bool:
-    """Play out the current episode of `env`, by the rules below; no state is visited twice."""
-    tried: set[tuple] = set()
-    while not env.ended:
-        legal = {action: index for index, action in enumerate(env.actions)}
-        here = env.state.key
-        wanted = (a for a in proposals(env.form.lhs, env.form.rhs) if (*here, a) not in tried)
-        action = next((action for action in wanted if action in legal), None)
-        if action is None:
-            return False
-        tried.add((*here, action))
-        env.step(legal[action])
-    return env.solved
-
-
-def proposals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
-    """Sensible next actions, best first; some may not be legal."""
-    yield Action("lambert")
-    if is_reciprocal(lhs, rhs):
-        yield Action("sub", rhs)
-        yield Action("div", power(X, Integer(2)))
-    if power(X, Integer(-2)) in lhs.args:
-        yield Action("expand")
-    yield Action("gather")
-    known = lets(lhs, rhs)
-    yield from sorted(
-        (Action("let", term) for term in known),
-        key=lambda action: sum(map(num_nodes, known[action.term][:2])),
-    )
-    yield Action("shift")
-    yield Action("vieta")
-    yield Action("resolvent")
-    yield Action("tan-half")
-    yield from of_exponentials(lhs, rhs)
-    yield from of_radicals(lhs, rhs)
-    if isinstance(lhs, Mul) and has_exponential(lhs):
-        yield Action("log")
-    yield from textbook.proposals(lhs, rhs)
-
-
-def is_reciprocal(lhs: Expr, rhs: Expr) -> bool:
-    """Whether a quartic's coefficients read the same from both ends, up to a sign."""
-    coeffs = exact_coefficients(lhs, rhs)
-    if coeffs is None or len(coeffs) != 5:
-        return False
-    ends = difference(coeffs[0], coeffs[4])
-    inner = [difference(coeffs[1], c) for c in (coeffs[3], negate(coeffs[3]))]
-    return coeffs[1] is not ZERO and is_zero(ends) and any(map(is_zero, inner))
-
-
-def of_exponentials(lhs: Expr, rhs: Expr) -> Iterator[Action]:
-    """a*x + b*exp(x) = c has its exponential moved to the right and divided by."""
-    if has_exponential(rhs):
-        yield Action("div", split_factor(rhs)[1])
-    if has_exponential(split_summand(rhs)[1]):
-        yield Action("sub", split_summand(rhs)[0])
-    terms = Add.make_args(split_summand(lhs)[1])
-    exponentials = [term for term in terms if has_exponential(term)]
-    if not has_x(rhs) and len(exponentials) == len(terms) > 1 and split_summand(lhs)[0] is ZERO:
-        yield from (Action("div", split_factor(term)[1]) for term in reversed(exponentials))
-    if not has_x(rhs) and 0 < len(exponentials) < len(terms):
-        yield from (Action("sub", term) for term in exponentials)
-
-
-def of_radicals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
-    """A root is isolated, and squared."""
-    if is_radical(split_factor(lhs)[1]) and has_x(rhs):
-        yield Action("square")
-    terms = [term for term in Add.make_args(lhs) if has_x(term)]
-    radicals = [term for term in terms if is_radical(split_factor(term)[1])]
-    if radicals and not has_x(rhs):
-        yield from (Action("sub", term) for term in terms if term != radicals[0])
-
-
-def is_radical(expr: Expr) -> bool:
-    return isinstance(expr, Pow) and expr.exp.is_Rational and expr.exp.q == 2
