@@ -22,7 +22,7 @@ import train_ppo
 from abel import load_dataset
 from abel.cohort import markdown, read_cohort
 from abel.operations import OPERATIONS, Operation
-from abel.wild.families import rates, rates_table
+from abel.wild.marks import rates, rates_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
