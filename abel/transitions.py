@@ -243,9 +243,12 @@ class Place(NamedTuple):
     num_changes: int = 0
 
     @property
-    def key(self) -> tuple[Form, tuple[Goal, ...]]:
-        """Equal for places with the same future, whatever led there."""
-        return self.form, self.goals
+    def key(self) -> tuple[Expr, Expr, tuple[Goal, ...]]:
+        """Equal for places with the same future, whatever led there.
+
+        By sides, not by form: an evicted form that comes back is another object.
+        """
+        return self.form.lhs, self.form.rhs, self.goals
 
 
 def start_of(equation: Equation, cache: TransitionCache) -> Place:

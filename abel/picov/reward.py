@@ -128,7 +128,8 @@ def learn_from_reward(args: Args) -> dict:
         env.config = replace(config, max_cov=1 if proposer.max_length < 7 else 2)
         env.reset(options={"index": index})
         solved = textbook.solve(env)
-        for form, _ in env.visited:  # cov, the last action, leads elsewhere when asked again
+        for lhs, rhs, _ in env.visited:  # cov, the last action, leads elsewhere when asked again
+            form = env.cache.form(lhs, rhs)
             form.successors[-1:] = [None] * bool(form.successors)
         if solved:
             unsolved[family].remove(index)
