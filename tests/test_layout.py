@@ -127,12 +127,13 @@ def test_abel_does_not_import_the_scripts():
 
 def test_torch_comes_with_networks_only():
     networks = {
-        "learner.batch", "learner.forward", "learner.rollout", "learner.scalars",
-        "paper.curiosity", "paper.encoders", "picov.network", "report.probes", "report.validation",
+        "learner.batch", "learner.checkpoint", "learner.forward", "learner.rollout",
+        "learner.scalars", "paper.curiosity", "paper.encoders", "picov.network", "report.probes",
+        "report.validation",
     }  # fmt: skip
     assert importers("torch", True) == {*networks, "train_ppo", "evaluate"}
     with_torch = {name for name in MODULES if "torch" in reaches(name)}
-    assert with_torch == {*networks, "picov.reward", "picov.__main__"}
+    assert with_torch == {*networks, "learner.replay", "picov.reward", "picov.__main__"}
     # Checkpoints, and the benchmark of the network: on demand.
     assert importers("torch", False) - importers("torch", True) == {"learner.records", "bench"}
 
