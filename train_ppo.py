@@ -17,9 +17,9 @@ import os
 import random
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,15 +29,15 @@ from torch.utils.tensorboard import SummaryWriter
 from abel.datasets import DatasetError, load_dataset
 from abel.encode import ROLES, TOKENS
 from abel.env import EnvConfig, SyncVectorEnv
+from abel.learner import checkpoint, config
 from abel.learner.batch import POOLS, Batch, neighbor_sums
 from abel.learner.batch import collate as collate  # for evaluate.py, as are its last two below
-from abel.learner.checkpoint import Counters, best_of, crossed, restore_run, save_run
-from abel.learner.config import NetConfig, WatchConfig, check_counts, config_from_dict, parse_flags
+from abel.learner.config import NetConfig, ReplayName, WatchConfig, check_batches, check_counts
 from abel.learner.curriculum import SolveCounts
 from abel.learner.forward import Outputs, as_policy, evaluate
 from abel.learner.interrupts import collect_garbage, deferred
 from abel.learner.progress import Progress, training_line
-from abel.learner.records import RunError, hold, load_checkpoint, load_weights, start_run
+from abel.learner.records import RunError, hold, start_run
 from abel.learner.replay import Finished, Memory, StoredReplay, as_memories, search_unsolved
 from abel.learner.rollout import Rollout, Workers
 from abel.learner.scalars import Clock, Scalars
@@ -46,13 +46,12 @@ from abel.paper import curricula
 from abel.paper.curiosity import CuriosityName, new_curiosity
 from abel.paper.encoders import IndexHead, mlp, paper_encoder
 from abel.paper.presets import PAPER_PRESETS
-from abel.report.validation import validate
+from abel.report.validation import closing_lines, validate
 from abel.search import Policy, values_of
 
 FORMAT = "abel-agent-2"  # of checkpoints
 REPLAY_SIZE = 20_000  # steps that flat and fresh replay keep
 REPLAY_REFRESH = 20  # rollouts after which fresh replay drops its older half
-ReplayName = Literal["none", "flat", "fresh", "shortest"]
 
 
 # ---- Arguments ----
@@ -77,9 +76,9 @@ class Args:
     out: str = "runs"
     """directory in which the run's own directory is made"""
     resume: str = ""
-    """directory of a run to continue; its own arguments are used"""
+    """directory of a run to continue with its own arguments; the only other flag is the next"""
     total_timesteps: int = 300_000
-    """environment steps to train for"""
+    """environment steps in all; with --resume, schedules go on towards the new total"""
     num_envs: int = 64
     """environments stepped side by side"""
     num_steps: int = 32
@@ -140,6 +139,7 @@ class Args:
 
     def __post_init__(self) -> None:
         check_counts(self, "seed", "epsilon_start", "replay_ramp", "search_equations")
+        check_batches(self.num_envs, self.num_steps, self.minibatch_size)
         if self.preset not in PRESETS:
             raise ValueError(f"--preset must be one of {', '.join(PRESETS)}, got {self.preset!r}")
 
@@ -148,13 +148,12 @@ class Args:
         return self.num_envs * self.num_steps
 
 
-GENERAL_ENV = replace(
-    OUR_ENV, substitutions="general", constants="repeats", conditional_penalty=0.2, max_steps=16
-)
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
     "general": {
-        "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0, "env": GENERAL_ENV,
+        "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
+        "env": replace(OUR_ENV, substitutions="general", constants="repeats",
+                       conditional_penalty=0.2, max_steps=16),
     },
     **PAPER_PRESETS,
 }  # fmt: skip
@@ -162,7 +161,7 @@ PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
 
 def parse_args(argv: Sequence[str] | None = None) -> Args:
     """Flags over the preset's values over the defaults."""
-    return parse_flags(Args(), PRESETS, argv, __doc__)
+    return config.parse_flags(Args(), PRESETS, argv, __doc__)
 
 
 # ---- Masking: one function for rollout, update, replay and decoding ----
@@ -301,8 +300,7 @@ def gae(
 ) -> Tensor:  # fmt: skip
     """Advantages [T, N]: `terminated` stops the bootstrap, `ended` (or truncated) stops the trace.
 
-    Where an episode ended, `next_values` is the value of its own last state, not of the next one's
-    first.
+    After a truncated episode, `next_values` is of its own last state, not of the next one's first.
     """
     advantages, trace = torch.zeros_like(rewards), torch.zeros(rewards.shape[1])
     for t in reversed(range(len(rewards))):
@@ -311,18 +309,21 @@ def gae(
     return advantages
 
 
-def ppo_loss(
-    new_log_prob: Tensor, old_log_prob: Tensor, advantages: Tensor, clip_coef: float
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Clipped surrogate loss, approximate KL divergence and share of clipped ratios."""
-    log_ratio = new_log_prob - old_log_prob
-    ratio = log_ratio.exp()
+def ppo_loss(new: Tensor, old: Tensor, advantages: Tensor, clip_coef: float) -> Tensor:
+    """Clipped surrogate loss; `old` log-probabilities are the behavior's, randomness included."""
+    ratio = (new - old).exp()
     clipped = ratio.clamp(1 - clip_coef, 1 + clip_coef)
-    loss = torch.max(-advantages * ratio, -advantages * clipped).mean()
-    with torch.no_grad():
-        kl = ((ratio - 1) - log_ratio).mean()
-        share = ((ratio - 1).abs() > clip_coef).float().mean()
-    return loss, kl, share
+    return torch.max(-advantages * ratio, -advantages * clipped).mean()
+
+
+@torch.no_grad()
+def policy_shift(new: Tensor, old: Tensor, clip_coef: float) -> tuple[Tensor, Tensor]:
+    """Approximate KL divergence from the policy that collected, and share of ratios past the clip:
+    both are 0 where the policy has not moved.
+    """
+    log_ratio = new - old
+    ratio = log_ratio.exp()
+    return ((ratio - 1) - log_ratio).mean(), ((ratio - 1).abs() > clip_coef).float().mean()
 
 
 def value_loss(values: Tensor, returns: Tensor) -> Tensor:
@@ -365,15 +366,15 @@ class SuccessReplay:
             self.steps = (self.steps + memories)[-self.size :]
             return
         conditional = episode.verdict.valid_when is not None
-        if (kept := self.solutions.get(index)) is not None:
-            if (index in self.conditional, len(kept)) <= (conditional, len(memories)):
-                return
-        self.solutions[index] = memories
-        (self.conditional.add if conditional else self.conditional.discard)(index)
+        kept = self.solutions.get(index)
+        if kept is None or (conditional, len(memories)) < (index in self.conditional, len(kept)):
+            self.solutions[index] = memories
+            (self.conditional.add if conditional else self.conditional.discard)(index)
 
-    def refresh(self) -> None:
-        """Drop the older half."""
-        self.steps = self.steps[len(self.steps) // 2 :]
+    def refresh(self, rollout: int) -> None:
+        """Drop the older half, if it is time to."""
+        if self.kind == "fresh" and rollout % REPLAY_REFRESH == 0:
+            self.steps = self.steps[len(self.steps) // 2 :]
 
     def memories(self) -> list[Memory]:
         if self.kind != "shortest":
@@ -397,8 +398,6 @@ def replay_weights(memories: Sequence[Memory], policy: Policy | None) -> np.ndar
 
 def draw(cumulative: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
     """Indices [count], with repetition, given the running sum of their weights."""
-    if not count:
-        return np.zeros(0, dtype=np.int64)
     picks = np.searchsorted(cumulative, rng.random(count) * cumulative[-1], side="right")
     return np.minimum(picks, len(cumulative) - 1)
 
@@ -410,9 +409,7 @@ def frontier_weights(counts: SolveCounts) -> np.ndarray:
     """The paper's inverse frequencies, but classes that have been solved before get at least half
     of the draws: what is within reach is practiced, however many equations are out of it.
     """
-    weights = curricula.inverse_weights(
-        counts.num_solved
-    )  # 1 / (1 + num_solved), scaled to add up to 1
+    weights = curricula.inverse_weights(counts.num_solved)  # as 1 / (1 + num_solved)
     known = np.bincount(counts.class_of, counts.num_solved)[counts.class_of] > 0
     share = weights[known].sum()
     if 0 < share < 0.5:
@@ -439,15 +436,15 @@ def collect(
     """Act in every environment; episodes that end go to the counts, solutions to the replay."""
     steps = []
     for _ in range(args.num_steps):
-        observations = workers.observations
+        seen = workers.observations
         with torch.no_grad():
-            out = evaluate(agent, observations)
+            out = evaluate(agent, seen)
         solved = [index in replay.solved for index in workers.indices]
         spread = len(replay.solved) >= min(args.epsilon_start, len(counts.num_solved))
         actions, log_probs = sample(out, exploration(solved, spread, args), rng)
         scalars.add_steps(workers, actions.tolist())
         stepped = workers.step(actions.tolist())
-        steps.append((observations, actions, log_probs, out.value(), stepped))
+        steps.append((seen, actions, log_probs, out.log_prob(actions), out.value(), stepped))
         for episode in stepped.finished:
             counts.record(episode.equation, episode.solved)
             scalars.add_episode(episode, counts)
@@ -480,13 +477,14 @@ def minibatch_losses(
     advantage = advantages.reshape(-1)[chosen]
     returns = advantage + rollout.values.reshape(-1)[chosen]
     advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-    policy_loss, kl, clipped = ppo_loss(
-        log_probs[:count], rollout.log_probs.reshape(-1)[chosen], advantage, args.clip_coef
-    )
+    old, new = rollout.log_probs.reshape(-1)[chosen], log_probs[:count]
+    collecting = rollout.policy_log_probs.reshape(-1)[chosen]
     losses = {
-        "policy_loss": policy_loss, "value_loss": value_loss(out.value()[:count], returns),
-        "entropy": out.entropy[out.which[:count]].mean(), "approx_kl": kl, "clipfrac": clipped,
-    }  # fmt: skip
+        "policy_loss": ppo_loss(new, old, advantage, args.clip_coef),
+        "value_loss": value_loss(out.value()[:count], returns),
+        "entropy": out.entropy[out.which[:count]].mean(),
+    }
+    losses["approx_kl"], losses["clipfrac"] = policy_shift(new, collecting, args.clip_coef)
     return losses | ({"replay_loss": replay_loss(log_probs[count:])} if picked else {})
 
 
@@ -501,18 +499,15 @@ def schedule(done: float, args: Args) -> tuple[float, float]:
 
 def load_agent(path: str | Path) -> tuple[Agent, Args, dict[str, Any]]:
     """A trained agent from a checkpoint, or from the best one of a run directory."""
-    path = best_of(Path(path))
-    state = load_checkpoint(path, FORMAT, "args", "operations", "agent", "step")
-    args = config_from_dict(Args, state["args"])
-    return load_weights(lambda: Agent(args.net), state["agent"], path).eval(), args, state
+    return checkpoint.load_agent(Path(path), FORMAT, Args, Agent)
 
 
 def main(args: Args, argv: Sequence[str]) -> Path:
     """Train; returns the run's directory."""
-    resumed = None
-    if args.resume:
-        _, trained, resumed = load_agent(Path(args.resume) / "last.pt")
-        args = replace(trained, resume=args.resume)
+    folder, resumed = args.resume, None
+    if folder:
+        _, trained, resumed = load_agent(Path(folder) / "last.pt")
+        args = config.go_on_with(trained, args, argv, resumed["step"])
     torch.set_num_threads(1)
     random.seed(args.seed)
     torch.manual_seed(args.seed)
@@ -532,14 +527,16 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     replay = SuccessReplay(args.replay, REPLAY_SIZE)
     curiosity = new_curiosity(args.curiosity, args.net.hidden, args.net.embed, args.learning_rate)
 
-    run = Path(args.resume) if resumed else start_run(args, argv, problems)
+    run = Path(folder) if resumed else start_run(args, argv, problems)
     lock = hold(run)
     # All that a run is made of, in the order in which it is stored and restored.
     parts = {
         "agent": agent, "optimizer": optimizer, "curriculum": counts, "curiosity": curiosity,
         "replay": StoredReplay(replay, envs.envs[0]), "workers": workers,
     }  # fmt: skip
-    at = restore_run(resumed, run / "last.pt", parts, rng) if resumed else Counters()
+    at = (
+        checkpoint.restore_run(resumed, run, args, parts, rng) if resumed else checkpoint.Counters()
+    )
     progress, clock, stopping = Progress(), Clock(at.seconds, at.cpu_seconds), False
     progress.say(f"{run}: {len(problems)} equations, {len(validation)} for validation")
     with lock, SummaryWriter(str(run)) as writer, deferred() as stop:
@@ -558,23 +555,21 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             clock.collect(workers)
 
             # ---- Advantages: GAE, bootstrapping through truncation ----
-            following = next_values(agent, rollout)
             advantages = gae(
-                rollout.rewards, rollout.values, following, rollout.terminated, rollout.ended,
-                args.gamma, args.gae_lambda,
+                rollout.rewards, rollout.values, next_values(agent, rollout), rollout.terminated,
+                rollout.ended, args.gamma, args.gae_lambda,
             )  # fmt: skip
 
             # ---- Update: clipped PPO over shuffled minibatches ----
             memories = replay.memories()
             weights = np.cumsum(replay_weights(memories, policy if args.self_imitation else None))
             ramp = min(len(replay.solved) / args.replay_ramp, 1.0) if args.replay_ramp else 1.0
-            moved = False
             for _ in range(args.num_epochs):
                 order = rng.permutation(args.batch_size)
                 for start in range(0, args.batch_size, args.minibatch_size):
                     chosen = order[start : start + args.minibatch_size]
-                    count = math.ceil(args.replay_share * len(chosen)) if memories else 0
-                    picked = [memories[i] for i in draw(weights, count, rng)]
+                    count = math.ceil(args.replay_share * len(chosen))
+                    picked = [memories[i] for i in draw(weights, count, rng)] if memories else []
                     losses = minibatch_losses(agent, rollout, advantages, chosen, picked, args)
                     loss = losses["policy_loss"] + args.vf_coef * losses["value_loss"]
                     loss = loss - ent_coef * losses["entropy"]
@@ -586,14 +581,13 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                     optimizer.zero_grad()
                     loss.backward()
                     norm = nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
+                    if not torch.isfinite(loss + norm):  # the weights are still sound
+                        raise RunError(f"the loss is not finite: {run} stays at its last save")
                     optimizer.step()
                     scalars.add("losses", **losses, grad_norm=norm)
-                    far = math.inf if args.target_kl is None else args.target_kl
-                    moved = moved or bool(losses["approx_kl"] > far)
-                if moved:
+                if args.target_kl is not None and scalars.largest("approx_kl") > args.target_kl:
                     break
-            if args.replay == "fresh" and at.iteration % REPLAY_REFRESH == 0:
-                replay.refresh()
+            replay.refresh(at.iteration)
             if args.search_equations and at.iteration - replay.latest >= args.search_period:
                 at.step += search_unsolved(
                     replay, policy, envs.envs[0], args.search_equations, args.gamma, at.iteration,
@@ -617,19 +611,23 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             stopping = bool(stop)  # a signal from here on is for the next iteration
             last_one = at.step >= args.total_timesteps or stopping
             best = False
-            if last_one or crossed(step_before, at.step, args.watch.eval_period):
+            if last_one or checkpoint.crossed(step_before, at.step, args.watch.eval_period):
                 score = validate(policy, validation, args.env, envs.cache, writer, at.step)
                 progress.say(f"{line}  val {score:.3f}" if validation else line)
                 best, at.best_score = score >= at.best_score, max(score, at.best_score)
-            due = last_one or crossed(step_before, at.step, args.watch.checkpoint_period)
+            due = last_one or checkpoint.crossed(step_before, at.step, args.watch.checkpoint_period)
             wanted = [run / "best.pt"] * best + [run / "last.pt"] * due
-            about = {"format": FORMAT, "args": asdict(args), "operations": list(OPERATIONS)}
-            save_run(wanted, about, parts, rng, at)
+            checkpoint.save_run(wanted, FORMAT, args, parts, rng, at)
             collect_garbage(at.iteration)
         if stopping:
             progress.say(f"interrupted: saved; continue with --resume {run}")
-        flat = {k: str(v) for k, v in (asdict(args) | asdict(args.env) | asdict(args.net)).items()}
-        writer.add_hparams(flat, {"hparam/val_greedy": at.best_score}, run_name=".")
+        else:
+            some = args.watch.some_of(problems)
+            progress.say(closing_lines(run, policy, validation, some, at.best_score, envs))
+        if validation:
+            writer.add_hparams(
+                config.hparams(args), {"hparam/val_greedy": at.best_score}, run_name="."
+            )
     return run
 
 

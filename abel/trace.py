@@ -19,8 +19,7 @@ from abel.operations import OPERATIONS, Action, describe, legal_actions
 from abel.parse import ParseError, parse, parse_expression
 from abel.transforms import Transform, unwind
 from abel.transitions import State, TransitionCache, land, start_of
-from abel.verify import Verdict, verify_root
-from abel.verify.conditions import valid_when_text
+from abel.verify import Verdict, valid_when_text, verify_root
 
 FORMAT = "abel-trace-1"
 MAX_BYTES = 4 << 20  # of a file; one without an end (/dev/zero) is not read to it

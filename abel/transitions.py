@@ -194,9 +194,12 @@ class State(NamedTuple):
         return self.form.rhs
 
     @property
-    def key(self) -> tuple[Form, tuple[Goal, ...]]:
-        """Equal for states with the same future, whatever led there."""
-        return self.form, self.goals
+    def key(self) -> tuple[Expr, Expr, tuple[Goal, ...]]:
+        """Equal for states with the same future, whatever led there.
+
+        By sides, not by form: an evicted form that comes back is another object.
+        """
+        return self.form.lhs, self.form.rhs, self.goals
 
     def push(self, form: Form, transform: Transform | None, kind: str) -> State:
         """The state after an operation of this kind that led to `form`."""

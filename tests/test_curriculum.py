@@ -74,6 +74,22 @@ def test_thompson_prefers_the_class_that_is_neither_solved_nor_hopeless():
     assert picks.count(1) == 50
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_looking_at_the_shares_does_not_change_the_next_draw(name):
+    """Logging Thompson's weights once took numbers from the stream of the draws."""
+    counts = SolveCounts(["a"] * 5 + ["b"] * 3, seed=3)
+    before = str(counts.rng.bit_generator.state)
+    assert sum(shares(name, counts)) == pytest.approx(1)
+    assert str(counts.rng.bit_generator.state) == before
+
+
+def test_thompsons_shares_are_those_of_its_draws():
+    counts = SolveCounts(["a", "b"], seed=3)
+    for _ in range(400):
+        counts.record(0, True)  # a is mastered, b was never tried
+    assert shares("thompson", counts)[1] > 0.9
+
+
 def test_draw_follows_the_weights():
     rng = np.random.default_rng(0)
     counts = np.bincount(draw(np.cumsum([1.0, 0.0, 3.0]), 4000, rng), minlength=3)

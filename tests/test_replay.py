@@ -54,9 +54,22 @@ def test_steps_that_change_nothing_are_dropped():
     assert [str(m.observation.actions[m.action]) for m in replay.memories()] == ["sub b", "div a"]
 
 
+def test_an_idle_last_step_is_dropped_and_a_form_that_came_back_is_known():
+    """An equation that already reads x = r is solved by a step that changes nothing."""
+    env = Env(["x = a"])
+    before, _ = env.reset()
+    replay = SuccessReplay("shortest", 100)
+    twin = before._replace(tokens=before.tokens.copy())  # as after an eviction
+    for last, kept in ((before, 0), (twin, 0), (None, 1)):
+        replay.solutions.clear()
+        replay.add(Finished(0, [(before, 0, 1.0)], True, ALWAYS, last), 0.99, 1)
+        assert len(replay.memories()) == kept
+
+
 def test_outcomes_are_discounted_returns():
     replay = SuccessReplay("flat", 100)
-    steps = [(f"state {i}", i, reward) for i, reward in enumerate((1.0, 0.0, 2.0))]
+    seen = [observation for observation, _, _ in episode(*LONG[1:])]
+    steps = [(seen[i], i, reward) for i, reward in enumerate((1.0, 0.0, 2.0))]
     replay.add(Finished(0, steps, True, ALWAYS), 0.5, 1)
     assert [m.outcome for m in replay.memories()] == [1.5, 1.0, 2.0]
     assert [m.before for m in replay.memories()] == [(), (0,), (0, 1)]
@@ -68,7 +81,9 @@ def test_flat_replay_is_bounded_and_fresh_replay_drops_its_older_half():
         replay.add(Finished(0, episode(*SHORT), True, ALWAYS), 0.99, 1)
     assert len(replay.memories()) == 5
     newest = replay.memories()[-3:]
-    replay.refresh()
+    replay.refresh(19)
+    assert len(replay.memories()) == 5
+    replay.refresh(20)
     assert replay.memories() == newest
 
 

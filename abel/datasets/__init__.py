@@ -1,6 +1,8 @@
 """The benchmarks: loading them, generating them anew, and solving them as a textbook would."""
 
 from abel.datasets import textbook
-from abel.datasets.load import FAMILIES, FOLDER, DatasetError, Problem, load_dataset, read
+from abel.datasets.load import FAMILIES, FOLDER, WILD, DatasetError, Problem, load_dataset, read
 
-__all__ = ["FAMILIES", "FOLDER", "DatasetError", "Problem", "load_dataset", "read", "textbook"]
+__all__ = [
+    "FAMILIES", "FOLDER", "WILD", "DatasetError", "Problem", "load_dataset", "read", "textbook",
+]  # fmt: skip

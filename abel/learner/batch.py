@@ -73,11 +73,30 @@ def collate(observations: Sequence[Observation], share: bool) -> Batch:
     return Batch(*map(torch.from_numpy, pack(observations, share)))
 
 
+def content(observation: Observation) -> bytes:
+    """All that a network sees of an observation: equal for those that look the same."""
+    o = observation
+    seen = (o.tokens, o.roles, o.parents, o.action_ops, o.action_nodes)
+    # With the number of nodes, the joined bytes can be read in one way only.
+    return b"".join([len(o.tokens).to_bytes(4), *(array.tobytes() for array in seen)])
+
+
 def distinct(observations: Sequence[Observation]) -> tuple[np.ndarray, list[Observation]]:
-    """The distinct observations in order of appearance, and which of them each one is [N]."""
-    slots: dict[int, int] = {}
-    which = np.array([slots.setdefault(id(o), len(slots)) for o in observations])
-    return which, [observations[i] for i in np.unique(which, return_index=True)[1]]
+    """The distinct observations in order of appearance, and which of them each one is [N].
+
+    They are told apart by content, not by identity: which equal observations are one object
+    depends on what a cache has forgotten, and a batch must not.
+    """
+    slots: dict[bytes, int] = {}
+    keys: dict[int, bytes] = {}  # an object that repeats is read once
+    which = []
+    for o in observations:
+        key = keys.get(id(o))
+        if key is None:
+            key = keys[id(o)] = content(o)
+        which.append(slots.setdefault(key, len(slots)))
+    merged = np.array(which)
+    return merged, [observations[i] for i in np.unique(merged, return_index=True)[1]]
 
 
 # ---- Over the nodes of a batch ----

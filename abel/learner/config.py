@@ -10,10 +10,11 @@ from typing import Any, Literal, TypeVar, get_type_hints
 
 import tyro
 
-from abel.learner.records import check_fields, refusing
+from abel.learner.records import RunError, check_fields, refusing
 
 C = TypeVar("C")
 T = TypeVar("T")
+ReplayName = Literal["none", "flat", "fresh", "shortest"]
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,16 @@ def check_counts(config: Any, *may_be_zero: str) -> None:
             raise ValueError(f"--{name.replace('_', '-')} must be at least {low}, got {value}")
 
 
+def check_batches(num_envs: int, num_steps: int, minibatch_size: int) -> None:
+    """Raise ValueError if a minibatch would be a single transition: it has no deviation."""
+    count = num_envs * num_steps
+    if 1 in (count % minibatch_size, min(count, minibatch_size)):
+        raise ValueError(
+            f"--num-envs {num_envs} * --num-steps {num_steps} = {count} transitions leave one alone"
+            f" in a minibatch of --minibatch-size {minibatch_size}: its advantage has no deviation"
+        )
+
+
 @dataclass(frozen=True)
 class PresetFlag:
     preset: str = "default"
@@ -97,13 +108,47 @@ def parse_flags(
     return tyro.cli(kind[type(base)], args=argv, default=preset, description=about)
 
 
+def flags_given(argv: Sequence[str]) -> list[str]:
+    """The flags on a command line, as --help spells them."""
+    return [word.split("=")[0].replace("_", "-") for word in argv if word.startswith("--")]
+
+
+def go_on_with(trained: C, asked: Any, argv: Sequence[str], step: int) -> C:
+    """A run's own arguments, for more steps in all if the command line says so."""
+    given = flags_given(argv)
+    for flag in given:
+        if flag not in ("--resume", "--total-timesteps"):
+            raise RunError(f"--resume goes on with the run's own arguments: leave out {flag}")
+    if "--total-timesteps" not in given:
+        return trained
+    if asked.total_timesteps < step:
+        raise RunError(f"--total-timesteps must be at least {step}, which the run has done")
+    return replace(trained, total_timesteps=asked.total_timesteps)  # type: ignore[type-var]
+
+
+def hparams(config: Any) -> dict[str, Any]:
+    """All fields by name, those of nested dataclasses beside the others, as TensorBoard takes."""
+    flat: dict[str, Any] = {}
+    for name, value in vars(config).items():
+        plain = isinstance(value, bool | int | float | str)
+        flat |= hparams(value) if is_dataclass(value) else {name: value if plain else str(value)}
+    return flat
+
+
 def config_from_dict(kind: type[C], data: Any) -> C:
     """The arguments that a run was started with, a dataclass of dataclasses, from plain data."""
     with refusing("the checkpoint's arguments do not fit this version"):
         hints: dict[str, Any] = get_type_hints(kind)
         nested: dict[str, Any] = {n: hint for n, hint in hints.items() if is_dataclass(hint)}
-        parts = {name: hint(**data[name]) for name, hint in nested.items()}
+        parts = {n: hint(**(switches_off(hint) | data[n])) for n, hint in nested.items()}
         config = kind(**{**data, **parts})
         for each in (config, *parts.values()):
             check_fields(each)
         return config
+
+
+def switches_off(kind: type) -> dict[str, bool]:
+    """False for each bool of a dataclass: a switch that a checkpoint does not name did not exist
+    when the agent was trained.
+    """
+    return {name: False for name, hint in get_type_hints(kind).items() if hint is bool}

@@ -9,6 +9,7 @@ import numpy as np
 
 from abel.encode import Observation
 from abel.env import Env
+from abel.learner.batch import content
 from abel.search import Policy, look_ahead
 from abel.verify import Verdict
 
@@ -23,6 +24,7 @@ class Finished(NamedTuple):
     steps: list[Step]
     solved: bool
     verdict: Verdict | None
+    last: Observation | None = None  # what was seen at its end
 
 
 class Memory(NamedTuple):
@@ -36,6 +38,14 @@ class Memory(NamedTuple):
     born: int  # the rollout that it comes from
 
 
+def same(observation: Observation, after: Observation | None) -> bool:
+    """Whether a step changed nothing: the same view, and the same actions on the same terms."""
+    if observation is after or after is None:
+        return after is not None
+    # An evicted form that comes back is another object.
+    return observation.actions == after.actions and content(observation) == content(after)
+
+
 def as_memories(episode: Finished, gamma: float, rollout: int) -> list[Memory]:
     """The steps of an episode with their returns; one that changed nothing teaches nothing and is
     left out.
@@ -47,9 +57,9 @@ def as_memories(episode: Finished, gamma: float, rollout: int) -> list[Memory]:
     outcomes.reverse()
     before: tuple[int, ...] = ()
     memories = []
-    following = [step[0] for step in steps[1:]] + [None]
+    following = [*(step[0] for step in steps[1:]), episode.last]
     for (observation, action, _), after, outcome in zip(steps, following, outcomes):
-        if observation is not after:
+        if not same(observation, after):
             told = episode.equation, before
             memories.append(Memory(observation, action, outcome, *told, rollout))
             before += (action,)
@@ -106,7 +116,8 @@ def search_unsolved(
             steps = retrace(scratch, index, [action for _, action, _, _ in solution.path])
             # Decoders may pass an unproved x = r, where an episode ends.
             if scratch.solved and scratch.verdict:
-                replay.add(Finished(index, steps, True, scratch.verdict), gamma, rollout)
+                ended = Finished(index, steps, True, scratch.verdict, scratch.observation)
+                replay.add(ended, gamma, rollout)
     return sum(solution.transitions for solution in found)
 
 

@@ -50,9 +50,8 @@ class Workers:
             self.episodes[n].append(step)
             successors.append(info.get("final_observation", following[n]))
             if terminated[n] or truncated[n]:
-                verdict = info.get("verdict")
-                ended = Finished(self.indices[n], self.episodes[n], info["solved"], verdict)
-                finished.append(ended)
+                how = info["solved"], info.get("verdict"), successors[n]
+                finished.append(Finished(self.indices[n], self.episodes[n], *how))
                 self.episodes[n], self.indices[n] = [], info["next_index"]
         self.observations = following
         return Stepped(rewards, terminated, truncated, successors, finished)
@@ -77,6 +76,7 @@ class Rollout(NamedTuple):
     successors: list[Observation]  # [T * N] where each step led; an episode's own last state
     actions: np.ndarray  # [T, N]
     log_probs: Tensor  # [T, N] of the actions under the behavior
+    policy_log_probs: Tensor  # [T, N] and under the policy itself
     values: Tensor  # [T, N]
     rewards: Tensor  # [T, N]
     terminated: Tensor  # [T, N] bool
@@ -89,6 +89,7 @@ class Rollout(NamedTuple):
         observations: Sequence[Sequence[Observation]],
         actions: Sequence[np.ndarray],
         log_probs: Sequence[np.ndarray],
+        policy_log_probs: Sequence[Tensor],
         values: Sequence[Tensor],
         steps: Sequence[Stepped],
     ) -> Rollout:
@@ -101,6 +102,7 @@ class Rollout(NamedTuple):
             [successor for step in steps for successor in step.successors],
             np.stack(actions),
             torch.from_numpy(np.stack(log_probs)),
+            torch.stack(list(policy_log_probs)),
             torch.stack(list(values)),
             torch.from_numpy(np.stack([step.rewards for step in steps])),
             terminated,

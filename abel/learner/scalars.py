@@ -54,6 +54,10 @@ class Scalars:
             kept = value.detach() if isinstance(value, Tensor) else value
             self.values[f"{group}/{name}"].append(kept)
 
+    def largest(self, loss: str) -> float:
+        """The largest value so far of one of the losses."""
+        return max(map(float, self.values[f"losses/{loss}"]))
+
     def write(self, writer: SummaryWriter, step: int) -> dict[str, float]:
         """Log the means, and return them."""
         means = {tag: float(np.mean([float(v) for v in vs])) for tag, vs in self.values.items()}

@@ -18,6 +18,7 @@ CurriculumName = Literal[
 ]  # fmt: skip
 Weights = Callable[[SolveCounts], np.ndarray]  # of all equations
 UCB_BETA = 2.0  # exploration weight of ucb-lp
+NUM_DRAWS = 100  # that estimate the probabilities of thompson
 LP_FLOOR = 0.2  # share that lp spreads evenly over the classes
 
 
@@ -70,9 +71,10 @@ def class_weights(name: CurriculumName, counts: SolveCounts) -> np.ndarray:
     """Probability of each class, where a class is drawn before an equation of it."""
     if name == "balanced":
         return balanced_weights(counts)
-    if name == "thompson":
-        drawn = thompson_class(counts.solved, counts.failed, counts.rng)
-        return np.bincount([drawn], minlength=len(counts.classes)).astype(float)
+    if name == "thompson":  # drawn with a stream of its own: looking must not change the next draw
+        rng = np.random.default_rng(0)
+        drawn = [thompson_class(counts.solved, counts.failed, rng) for _ in range(NUM_DRAWS)]
+        return np.bincount(drawn, minlength=len(counts.classes)) / NUM_DRAWS
     progress = learning_progress(counts.fast, counts.slow)
     if name in ("lp", "lp-optimistic"):
         return lp_weights(progress, LP_FLOOR)

@@ -131,8 +131,8 @@ def learn_from_reward(args: Args) -> dict:
         env.config = replace(config, max_cov=1 if proposer.max_length < 7 else 2)
         env.reset(options={"index": index})
         solved = textbook.solve(env)
-        for form, _ in env.visited:  # cov leads elsewhere when asked again
-            form.successors.pop(Action("cov"), None)
+        for lhs, rhs, _ in env.visited:  # cov leads elsewhere when asked again
+            env.cache.form(lhs, rhs).successors.pop(Action("cov"), None)
         if solved:
             unsolved[family].remove(index)
             columns = [column for _, program in proposer.asked for column in program]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 from torch.utils.tensorboard import SummaryWriter
 
 from abel.charts import bar_image
 from abel.datasets import Problem
-from abel.env import EnvConfig
+from abel.env import EnvConfig, SyncVectorEnv
 from abel.search import Policy, Solution, greedy
 from abel.transitions import TransitionCache
 
@@ -19,12 +20,36 @@ def validate(
     policy: Policy, problems: Sequence[Problem], config: EnvConfig, cache: TransitionCache,
     writer: SummaryWriter, step: int,
 ) -> float:  # fmt: skip
-    """Share of the equations that greedy decoding solves."""
+    """Share of the equations that greedy decoding solves; of none, 0 and nothing is logged."""
+    if not problems:
+        return 0.0
     found = greedy(policy, problems, config, cache)
-    score = sum(solution.solved for solution in found) / max(len(found), 1)
+    score = solved_share(found)
     writer.add_scalar("eval/val_greedy", score, step)
     show_families(problems, found, writer, step)
     return score
+
+
+def solved_share(solutions: Sequence[Solution]) -> float:
+    return sum(solution.solved for solution in solutions) / max(len(solutions), 1)
+
+
+def closing_lines(
+    run: Path, policy: Policy, validation: Sequence[Problem], training: Sequence[Problem],
+    best_score: float, envs: SyncVectorEnv,
+) -> str:  # fmt: skip
+    """How a finished run did by greedy decoding, where it lies, and what to type next.
+
+    It is judged by its best score in validation; without that, by training equations.
+    """
+    split, count, flags = "validation", len(validation), ""
+    if not validation:
+        split, count, flags = "training", len(training), " --split train"
+        best_score = solved_share(greedy(policy, training, envs.envs[0].config, envs.cache))
+    return (
+        f"done: {run} solves {best_score:.1%} of {count} {split} equations by greedy decoding\n"
+        f"next: python evaluate.py --run {run}{flags}"
+    )
 
 
 def show_families(

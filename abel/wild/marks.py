@@ -11,11 +11,10 @@ import json
 import sys
 from pathlib import Path
 
-from abel.datasets.load import FOLDER, WILD, Problem, load_dataset
+from abel.datasets import FOLDER, WILD, Problem, load_dataset
 from abel.env import EnvConfig
 from abel.learner.records import provenance, write_json
-from abel.search.decode import search
-from abel.search.oracle import Oracle
+from abel.search import Oracle, search
 
 BUDGET, LIMIT = 100, 10.0  # states that A* expands, seconds for SymPy
 SOLVERS = {
