@@ -10,7 +10,7 @@ from abel.env import Env, EnvConfig
 from abel.transitions import Observation
 
 ROW, COLUMN, TOP = 58, 64, 74  # pixels between the levels and the leaves of the tree; its root
-MAX_NODES, MAX_ACTIONS = 12, 9  # what fits
+MOST_DRAWN, MAX_ACTIONS = 12, 9  # what fits
 UP, POINT = PALETTE[0], PALETTE[3]  # colours of messages and of pointers
 
 
@@ -66,9 +66,9 @@ def draw_network(equation: str) -> str:
 
 def architecture(observation: Observation, equation: str) -> str:
     """The way from an equation's tree to the probabilities of its legal actions, as SVG."""
-    if len(observation.tokens) > MAX_NODES:
+    if len(observation.tokens) > MOST_DRAWN:
         raise ValueError(
-            f"'{equation}' has {len(observation.tokens)} nodes; at most {MAX_NODES} can be drawn"
+            f"'{equation}' has {len(observation.tokens)} nodes; at most {MOST_DRAWN} can be drawn"
         )
     places = positions(observation.parents)
     num_shown = min(len(observation.actions), MAX_ACTIONS)
