@@ -12,7 +12,7 @@ COMMANDS = {
     "abel.soundness": "the paper's published traces, replayed",
     "abel.report": "stored reports as one page",
     "abel.charts": "a figure from training runs",
-    "abel.diagram": "the network as a figure",
+    "abel.diagram": "the network, or the module graph, as a figure",
     "abel.bench": "speed, and the audit of the solving criterion",
 }
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from abel import Env, EnvConfig, Trace
 from abel.datasets import textbook
 from abel.equation import Equation, num_nodes
-from abel.parse import FUNCTIONS, MAX_NODES, ParseError, parse, parse_expression
+from abel.parse import FUNCTIONS, MAX_PARSED_NODES, ParseError, parse, parse_expression
 from abel.verify import verify_root
 
 CPU_LIMIT = 10  # seconds for one case, which takes milliseconds: a hang, not a busy machine
@@ -267,7 +267,7 @@ def any_text(text):
         assert error.position is None or 0 <= error.position <= len(text)
     else:
         assert isinstance(equation, Equation)
-        assert max(map(num_nodes, (equation.lhs, equation.rhs))) <= MAX_NODES
+        assert max(map(num_nodes, (equation.lhs, equation.rhs))) <= MAX_PARSED_NODES
         again = parse(str(equation)) if len(str(equation)) <= 2000 else equation
         assert again == equation, f"{text!r} -> {equation} -> {again}"
     assert time.process_time() - start < CPU_LIMIT, text

@@ -25,8 +25,8 @@ from abel.picov.grammar import (
     build,
     draw_equations,
     legal_columns,
-    look,
     teach,
+    view_of,
 )  # fmt: skip
 from abel.picov.network import (
     LearnedGenerator,
@@ -81,7 +81,7 @@ def test_arities_end_a_program_and_masks_keep_it_valid():
 def test_every_program_that_the_masks_allow_ends_and_has_an_x():
     rng, torch_net = np.random.default_rng(0), untrained()
     for text in ("a*x^2 + b*x + c", "exp(x) + exp(-x)", "x^5 = sin(x)"):
-        view = look(*sides(text))
+        view = view_of(*sides(text))
         for program in write_programs(torch_net, view, count=100, rng=rng, epsilon=1.0):
             assert len(program) <= MAX_LENGTH
             assert not legal_columns(program, len(view.nodes)).any()
@@ -99,22 +99,22 @@ def sides(text: str):
 
 
 def test_letters_scales_and_shapes_of_coefficients_are_invisible():
-    view = look(*sides("3*a*x^2 - 5*b*x = 2*c"))
-    assert view.key == look(*sides("x*(b/d*x + sqrt(c)) + sin(g)^2")).key
+    view = view_of(*sides("3*a*x^2 - 5*b*x = 2*c"))
+    assert view.key == view_of(*sides("x*(b/d*x + sqrt(c)) + sin(g)^2")).key
     assert set(view.blocks) == {3 * a, -5 * b, -2 * c}
-    assert view.key != look(*sides("x^2 - 5*b*x = 2*c")).key  # monic is seen
-    assert view.key != look(*sides("3*a*x^3 - 5*b*x = 2*c")).key  # and so are powers
+    assert view.key != view_of(*sides("x^2 - 5*b*x = 2*c")).key  # monic is seen
+    assert view.key != view_of(*sides("3*a*x^3 - 5*b*x = 2*c")).key  # and so are powers
 
 
 def test_opposite_rates_are_told_from_others():
-    assert look(*sides("a*exp(k*x) + b*exp(-k*x)")).opposites
-    assert not look(*sides("a*exp(k*x) + b*exp(-m*x)")).opposites
+    assert view_of(*sides("a*exp(k*x) + b*exp(-k*x)")).opposites
+    assert not view_of(*sides("a*exp(k*x) + b*exp(-m*x)")).opposites
 
 
 def test_the_teacher_writes_what_the_detector_proposes():
     for unseen in (False, True):
         for lhs, rhs in draw_equations(random.Random(5), 30, unseen):
-            view = look(lhs, rhs)
+            view = view_of(lhs, rhs)
             if view is None:
                 assert propose(lhs, rhs) is None
                 continue
@@ -131,7 +131,7 @@ def test_the_loss_of_certain_right_answers_is_zero_and_of_uniform_ones_counts_th
     for layer in (net.next, net.query):
         torch.nn.init.zeros_(layer.weight)
         torch.nn.init.zeros_(layer.bias)
-    view = look(*sides("x^5 + 1"))  # no blocks
+    view = view_of(*sides("x^5 + 1"))  # no blocks
     loss = cloning_loss(net, [Example(view, teach(view))])
     assert loss.item() == pytest.approx(np.log(legal_columns((), 0).sum()))
     net.next.bias.data[COLUMN["NONE"]] = 100.0
@@ -140,7 +140,7 @@ def test_the_loss_of_certain_right_answers_is_zero_and_of_uniform_ones_counts_th
 
 def test_packing_does_not_change_an_answer():
     net = untrained()
-    views = [look(*sides(t)) for t in ("a*x^2 + b*x + c", "exp(k*x) = 3*exp(-k*x)", "x^3 = x^2")]
+    views = [view_of(*sides(t)) for t in ("a*x^2 + b*x + c", "exp(k*x) = 3*exp(-k*x)", "x^3 = x^2")]
     examples = [Example(view, teach(view)) for view in views]
     steps = [len(example.targets) for example in examples]
     alone = [cloning_loss(net, [example]).item() for example in examples]
@@ -214,7 +214,7 @@ def test_a_useless_substitution_cannot_prove_anything_wrong():
 
 def test_from_reward_the_shortest_proved_program_stays_and_a_failed_one_is_not_tried_again():
     proposer = Proposer(SimpleNamespace(net=untrained()), np.random.default_rng(1), epsilon=1.0)
-    view = look(*sides("a*x^2 + b*x"))
+    view = view_of(*sides("a*x^2 + b*x"))
     long, short, bad = columns("DIV INT1 MUL INT2 X"), columns("DIV INT1 X"), columns("LOG X")
     for program, solved in ((long, True), (short, True), (long, True), (bad, False)):
         proposer.asked.append((view, program))
@@ -237,8 +237,8 @@ def test_answers_are_remembered_and_the_same_for_equal_views():
 
 
 def test_constants_alone_and_oversized_equations_are_refused():
-    assert look(a + exp(b), ZERO) is None
-    assert look((a + b + sin(c) + x) ** 12, ZERO) is None
+    assert view_of(a + exp(b), ZERO) is None
+    assert view_of((a + b + sin(c) + x) ** 12, ZERO) is None
 
 
 @pytest.mark.parametrize(

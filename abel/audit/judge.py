@@ -54,7 +54,7 @@ FUNCTIONS = {
 ATOMS = {sp.pi: lambda: +mpmath.mp.pi, sp.E: lambda: +mpmath.mp.e, sp.I: lambda: mpmath.mpc(0, 1)}
 
 
-def evaluate(expr: Expr, known: dict) -> Any:
+def number_of(expr: Expr, known: dict) -> Any:
     """The number that `expr` is, in the digits that mpmath is set to."""
     if expr in known:
         return known[expr]
@@ -62,7 +62,7 @@ def evaluate(expr: Expr, known: dict) -> Any:
         return mpmath.mpf(expr.p) / expr.q
     if expr in ATOMS:
         return ATOMS[expr]()
-    args = [evaluate(arg, known) for arg in expr.args]
+    args = [number_of(arg, known) for arg in expr.args]
     if isinstance(expr, Add):
         found = mpmath.fsum(args)
     elif isinstance(expr, Mul):
@@ -104,11 +104,11 @@ def witness(case: Case, at: dict) -> str | None:
     digits = 2 * case.size + 3 * SPARE
     for _ in range(2):
         with mpmath.workdps(digits):
-            known = {letter: evaluate(number, {}) for letter, number in at.items()}
+            known = {letter: number_of(number, {}) for letter, number in at.items()}
             try:
-                known[X] = evaluate(case.candidate, known)
-                sides = [evaluate(side, known) for side in (case.equation.lhs, case.equation.rhs)]
-                guards = [evaluate(guard, known) for guard in case.guards]
+                known[X] = number_of(case.candidate, known)
+                sides = [number_of(side, known) for side in (case.equation.lhs, case.equation.rhs)]
+                guards = [number_of(guard, known) for guard in case.guards]
             except (ZeroDivisionError, ValueError):
                 return "undefined"
             except (OverflowError, mpmath.libmp.NoConvergence):
@@ -149,9 +149,9 @@ def covers(condition: Any, at: dict) -> bool | None:
     if all(symbol.is_integer for symbol in condition.free_symbols):
         return bool(condition.xreplace(at))
     with mpmath.workdps(3 * SPARE):
-        known = {letter: evaluate(number, {}) for letter, number in at.items()}
+        known = {letter: number_of(number, {}) for letter, number in at.items()}
         try:
-            gap = evaluate(condition.lhs, known) - evaluate(condition.rhs, known)
+            gap = number_of(condition.lhs, known) - number_of(condition.rhs, known)
         except (ZeroDivisionError, ValueError):
             return False
         size = max([1, *(abs(v) for v in known.values())])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import sympy as sp
@@ -125,11 +126,14 @@ def half_line(rng: random.Random, u: Expr, found: Family) -> tuple[str, Callable
 
 def family_case(rng: random.Random) -> Case:
     """`sin(4*x)/sin(x) = 0` at pi*n/4: which members are no roots is known for every n."""
+    return first_read(typed_family, rng)
+
+
+def first_read(draw: Callable[[random.Random], Case], rng: random.Random) -> Case:
+    """The first case whose text is not refused: where nothing is claimed, there is no case."""
     while True:
-        try:
-            return typed_family(rng)
-        except ParseError:  # the text may be refused: no claim, no case
-            continue
+        with suppress(ParseError):
+            return draw(rng)
 
 
 def typed_family(rng: random.Random) -> Case:
@@ -257,11 +261,7 @@ def disguised(rng: random.Random, text: str, g: str) -> str:
 
 def domain_case(rng: random.Random) -> Case:
     """`cos(x) + tan(x) - tan(x) = 0` at pi/2: SymPy cancels, the text still means what it says."""
-    while True:
-        try:
-            return typed_case(rng)
-        except ParseError:  # the text may be refused: no claim, no case
-            continue
+    return first_read(typed_case, rng)
 
 
 def typed_case(rng: random.Random) -> Case:

@@ -16,7 +16,7 @@ from sympy import Add, Dummy, E, Expr, Function, Mul, Pow, nan, oo, zoo
 from abel.equation import has_x, integer_bits, num_nodes, remember
 from abel.numeric import depends_on_x, finite, values
 
-MAX_NODES = 400  # of an expression tree
+MAX_PARSED_NODES = 400  # of an expression tree
 MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
 MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
 MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
@@ -35,11 +35,11 @@ def is_constant(expr: Expr) -> bool:
 
 
 @remember
-def evaluate(constant: Expr) -> complex:
+def float_of(constant: Expr) -> complex:
     """The value in floats, once per node: SymPy's own `evalf` is exponential in the depth."""
     try:
         if constant.args:
-            return NUMERIC[constant.func](*map(evaluate, constant.args))
+            return NUMERIC[constant.func](*map(float_of, constant.args))
         return complex(constant)
     except (OverflowError, ZeroDivisionError, ValueError):
         return complex("inf")
@@ -49,7 +49,7 @@ def evaluate(constant: Expr) -> complex:
 def is_imaginary(expr: Expr) -> bool:
     """Whether a constant that is not real occurs in `expr`."""
     if is_constant(expr):
-        return abs(evaluate(expr).imag) > 1e-9
+        return abs(float_of(expr).imag) > 1e-9
     return any(map(is_imaginary, expr.args))
 
 
@@ -101,8 +101,8 @@ def find_flaw(expr: Expr) -> str | None:
     """What makes `expr` undefined or too large, if anything does."""
     if expr in UNDEFINED:
         return "undefined: a division by 0, or a function at its pole"
-    if num_nodes(expr) > MAX_NODES:
-        return f"an expression of more than {MAX_NODES} nodes"
+    if num_nodes(expr) > MAX_PARSED_NODES:
+        return f"an expression of more than {MAX_PARSED_NODES} nodes"
     if flaw := next(filter(None, map(find_flaw, expr.args)), None):
         return flaw
     if expr.args and expr.func not in NUMERIC:  # sin(I) is I*sinh(1)
@@ -112,7 +112,7 @@ def find_flaw(expr: Expr) -> str | None:
     if isinstance(expr, Pow) and expr.exp.is_Rational and abs(expr.exp) > MAX_EXPONENT:
         return f"an exponent beyond {MAX_EXPONENT}"
     # SymPy evaluates constants to decide their signs, and sin(exp(10^9)) would take 10^9 bits.
-    if is_constant(expr) and not 2**-MAX_BITS < (abs(evaluate(expr)) or 1) < 2**MAX_BITS:
+    if is_constant(expr) and not 2**-MAX_BITS < (abs(float_of(expr)) or 1) < 2**MAX_BITS:
         return f"a constant beyond 2^{MAX_BITS}, or that close to 0"
     return None
 
@@ -125,7 +125,7 @@ def is_on_cut(base: Expr) -> bool:
     """Whether `base` is a constant with a factor such as acos(2)^2: negative, of one not real."""
     for part in Mul.make_args(base) if is_constant(base) else ():
         if part.is_Pow and part.base.has(Function) and is_imaginary(part.base):
-            value = evaluate(part)
+            value = float_of(part)
             if value.real < 0 and abs(value.imag) < 1e-9 * abs(value):
                 return True
     return False

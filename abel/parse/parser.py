@@ -31,8 +31,8 @@ from abel.parse.limits import (
     MAX_BITS,
     MAX_EXPONENT,
     TRIGONOMETRY,
-    evaluate,
     find_flaw,
+    float_of,
     is_constant,
     is_hard_power,
     is_imaginary,
@@ -64,7 +64,7 @@ NOT_READ |= dict.fromkeys(("inf", "infinity", "nan"), "all numbers are finite he
 EULER = "e as the base of a power with x is Euler's number, E; any other e is a coefficient"
 
 
-def base_exponent(factor: Expr) -> tuple[Expr, Expr]:
+def power_parts(factor: Expr) -> tuple[Expr, Expr]:
     return factor.args if factor.is_Pow else (factor, ONE)
 
 
@@ -131,7 +131,7 @@ class Parser:
 
     def power(self, base: Expr, exponent: Expr, token: Token) -> Expr:
         """`base**exponent`, refused before it is computed if it would be too large."""
-        size = sum(abs(evaluate(t)) for t in Add.make_args(exponent) if is_constant(t))
+        size = sum(abs(float_of(t)) for t in Add.make_args(exponent) if is_constant(t))
         if size > MAX_EXPONENT:
             self.fail(f"an exponent beyond {MAX_EXPONENT}", token)
         if base == 0 and not exponent.is_positive:
@@ -141,7 +141,7 @@ class Parser:
             if integer_bits(base) * max(1, ceil(size)) > most:
                 self.fail(f"a power or root of integers beyond {most} bits", token)
         if exponent.is_Rational:  # SymPy takes the numbers out of a product's root
-            parts = [(b, e * exponent) for b, e in map(base_exponent, Mul.make_args(base))]
+            parts = [(b, e * exponent) for b, e in map(power_parts, Mul.make_args(base))]
             numbers = [(b, e) for b, e in parts if b.is_Rational and e.is_Rational]
             bits = max((self.power_bits(b, e, token) for b, e in numbers), default=0)
             if max(bits, surd_bits(numbers)) > MAX_JOINED_BITS:

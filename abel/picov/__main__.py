@@ -18,7 +18,7 @@ import tyro
 
 from abel.datasets import DatasetError
 from abel.learner.records import RunError, write_json
-from abel.picov.exactness import evaluate, heldout_results
+from abel.picov.exactness import heldout_results, measure
 from abel.picov.reward import learn_from_reward
 from abel.picov.supervise import Args, save, train
 
@@ -31,7 +31,7 @@ def main(args: Args, argv: Sequence[str]) -> None:
     if args.reward_only:
         results = learn_from_reward(args)
     elif args.eval:
-        results = evaluate(args)
+        results = measure(args)
     else:
         start = time.process_time()
         net = train(args)

@@ -12,7 +12,7 @@ from sympy import Expr
 from abel.datasets import FAMILIES, Problem, load_dataset, textbook
 from abel.env import Env, EnvConfig
 from abel.operations import Generator, propose
-from abel.picov.grammar import draw_equations, look, training_pool
+from abel.picov.grammar import draw_equations, training_pool, view_of
 from abel.picov.network import LearnedGenerator, PiCov, load_network
 from abel.picov.supervise import CLOSED, Args
 from abel.rewrite import coefficients, difference, expand
@@ -81,7 +81,7 @@ def heldout_results(net: PiCov, args: Args) -> dict:
     seen, results = {view.key for view, _ in pool}, {}
     for kind, count in (("families", args.heldout), ("other", args.heldout // 2)):
         equations = heldout_equations(kind, count)
-        views = [look(lhs, rhs) for lhs, rhs in equations]
+        views = [view_of(lhs, rhs) for lhs, rhs in equations]
         new = [pair for pair, view in zip(equations, views) if view and view.key not in seen]
         results[kind] = compare(LearnedGenerator(net), equations)
         results[f"{kind}, new views"] = compare(LearnedGenerator(net), new)
@@ -108,7 +108,7 @@ def wandered_equations(name: str, count: int) -> list[tuple[Expr, Expr]]:
     return list(found)
 
 
-def evaluate(args: Args) -> dict:
+def measure(args: Args) -> dict:
     """All that is claimed about a generator."""
     net = load_network(args.out)
     generator = LearnedGenerator(net)

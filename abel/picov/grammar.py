@@ -53,7 +53,7 @@ COLUMN = {name: column for column, name in enumerate(PRODUCTIONS)}
 NUM = len(PRODUCTIONS)
 ARITIES = np.array(list(ARITY.values()))
 MAX_LENGTH = 9
-MAX_NODES = 300  # of an equation that is looked at, and of a substitution
+MAX_VIEW_NODES = 300  # of an equation that is looked at, and of a substitution
 Program = tuple[int, ...]
 
 
@@ -105,7 +105,7 @@ def build(program: Program, blocks: Sequence[Expr]) -> Expr | None:
         phi = read()
     except ZeroDivisionError:
         return None
-    return phi if has_x(phi) and phi != X and num_nodes(phi) <= MAX_NODES else None
+    return phi if has_x(phi) and phi != X and num_nodes(phi) <= MAX_VIEW_NODES else None
 
 
 # ---- What the network sees ----
@@ -131,14 +131,14 @@ class View(NamedTuple):
 
 
 @remember
-def look(lhs: Expr, rhs: Expr) -> View | None:
+def view_of(lhs: Expr, rhs: Expr) -> View | None:
     """The view of `lhs = rhs`; None if it is too large or x cancels."""
     side = difference(lhs, rhs)
-    if grows_past(side, MAX_NODES):
+    if grows_past(side, MAX_VIEW_NODES):
         return None
     terms = Add.make_args(collect(expand(side)))
     side = total(*[term for term in terms if not is_zero(split_factor(term)[0])])
-    if not has_x(side) or num_nodes(side) > MAX_NODES:
+    if not has_x(side) or num_nodes(side) > MAX_VIEW_NODES:
         return None
     tokens: list[int] = []
     roles: list[int] = []
@@ -315,7 +315,7 @@ def draw_equations(
 ) -> Iterator[tuple[Expr, Expr]]:
     while count:
         lhs, rhs = draw_equation(rng.choice(families), rng, unseen)
-        if num_nodes(lhs) + num_nodes(rhs) <= MAX_NODES and (has_x(lhs) or has_x(rhs)):
+        if num_nodes(lhs) + num_nodes(rhs) <= MAX_VIEW_NODES and (has_x(lhs) or has_x(rhs)):
             count -= 1
             yield lhs, rhs
 
@@ -330,7 +330,7 @@ def training_pool(seed: int, size: int, closed: tuple[str, ...]) -> dict[Example
     chosen = [problem.equation for problem in rng.sample(problems, min(size // 4, len(problems)))]
     known = [(equation.lhs, equation.rhs) for equation in chosen]
     for lhs, rhs in (*known, *draw_equations(rng, size - len(known), unseen=False)):
-        view = look(lhs, rhs)
+        view = view_of(lhs, rhs)
         targets = None if view is None else teach(view)
         if view is not None and targets is not None:
             example = pool.setdefault((view.key, targets), Example(view, targets))

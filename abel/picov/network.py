@@ -27,7 +27,7 @@ from abel.picov.grammar import (
     View,
     build,
     legal_columns,
-    look,
+    view_of,
 )  # fmt: skip
 
 BUNDLED = home() / "runs" / "picov"
@@ -191,7 +191,7 @@ class LearnedGenerator:
         if (lhs, rhs) not in answers:
             if len(answers) >= 1 << 16:
                 answers.clear()
-            view = look(lhs, rhs)
+            view = view_of(lhs, rhs)
             if view is not None and view.key not in programs:
                 if len(programs) >= 1 << 16:
                     programs.clear()

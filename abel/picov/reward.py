@@ -24,7 +24,7 @@ from abel.env import Env, EnvConfig
 from abel.equation import remember
 from abel.operations import Action
 from abel.picov.exactness import solved_by_script
-from abel.picov.grammar import NUM, PRODUCTIONS, Example, Program, View, build, look
+from abel.picov.grammar import NUM, PRODUCTIONS, Example, Program, View, build, view_of
 from abel.picov.network import LearnedGenerator, write_programs
 from abel.picov.supervise import Args, Learner
 
@@ -45,7 +45,7 @@ class Proposer:
         self.asked: list[tuple[View, Program]] = []  # in this episode
 
     def __call__(self, lhs: Expr, rhs: Expr) -> Expr | None:
-        view = look(lhs, rhs)
+        view = view_of(lhs, rhs)
         if view is None:
             return None
         queue, failed = self.queues.setdefault(view.key, []), self.failed.get(view.key, ())

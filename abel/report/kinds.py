@@ -8,7 +8,7 @@ from abel.equation import Equation, has_x
 from abel.rewrite import TooLarge, coefficients, difference, expand, grows_past
 
 TRIGONOMETRIC = (sin, cos, tan, asin, acos, atan)
-MAX_NODES = 300  # of a polynomial that is expanded to know its degree
+MAX_EXPANDED_NODES = 300  # of a polynomial that is expanded to know its degree
 
 
 def structural_type(equation: Equation) -> str:
@@ -23,7 +23,7 @@ def structural_type(equation: Equation) -> str:
         if kind in kinds:
             return kind
     side = difference(equation.lhs, equation.rhs)
-    if grows_past(side, MAX_NODES):
+    if grows_past(side, MAX_EXPANDED_NODES):
         return f"degree {degree(side)}"
     try:
         found = coefficients(expand(side))

@@ -21,7 +21,7 @@ from abel.search import Node, Policy, Solution, Steer, beam, greedy
 REGIMES = ("never", "always", "rule", "learned", "rule+expand")
 
 
-def only(node: Node, op: str) -> np.ndarray:
+def only_op(node: Node, op: str) -> np.ndarray:
     """Log-probabilities that leave nothing but `op`."""
     return np.array([0.0 if a.op == op else -np.inf for a in node.observation.actions])
 
@@ -44,12 +44,12 @@ def steer_for(regime: str, generator: Generator) -> Steer | None:
         if "cov" not in ops or regime == "never":
             return without_cov(node, log_probs)
         if regime == "always":
-            return without_cov(node, log_probs) if node.path else only(node, "cov")
+            return without_cov(node, log_probs) if node.path else only_op(node, "cov")
         if generator(node.form.lhs, node.form.rhs) is None:
             return without_cov(node, log_probs)
         if regime == "rule+expand" and "expand" in ops and expandable(node.form.lhs):
-            return only(node, "expand")
-        return only(node, "cov")
+            return only_op(node, "expand")
+        return only_op(node, "cov")
 
     return steer
 

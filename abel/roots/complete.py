@@ -19,7 +19,7 @@ from sympy import And, Symbol
 from abel.equation import Equation
 from abel.roots.families import Root, line_of
 from abel.roots.follow import Roots
-from abel.roots.merging import Table, Value, distinct_roots, is_root_at, is_same, values_at
+from abel.roots.merging import Table, Value, distinct_roots, is_root_at, is_same, numbers_at
 from abel.search import DIGITS, SetAnswer, compared_points, is_near, window
 from abel.verify import Point, condition_text, integers_of
 
@@ -123,7 +123,7 @@ def seen(here: Numbers, state: State) -> State | None:
 def numbers_of(roots: Roots, symbols: list, points: list) -> list[Numbers]:
     """The roots at every point: each counts where its condition holds for certain."""
     tables: list[Table] = [
-        {index: values_at(root.at(index), symbols, points) for index in window(len(root.integers))}
+        {index: numbers_at(root.at(index), symbols, points) for index in window(len(root.integers))}
         for root in roots.found
     ]
     found = []

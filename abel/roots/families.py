@@ -21,7 +21,7 @@ from abel.verify import Point, valid_when_text
 
 NAMES = ("n", "m", "k", "j", *(f"n{i}" for i in range(1, 64)))
 MAX_PERIOD = 10_000  # integers that are tried for the classes which families leave out
-MAX_NODES = 200  # of what is expanded
+MAX_FAMILY_NODES = 200  # of what is expanded
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def line_of(root: Root) -> Line | None:
     """None for families in several integers, and for those in which n is not linear."""
     if not root.integers:
         return Line(Integer(0), root.value)
-    if len(root.integers) > 1 or num_nodes(root.value) > MAX_NODES:
+    if len(root.integers) > 1 or num_nodes(root.value) > MAX_FAMILY_NODES:
         return None
     (n,) = root.integers
     alpha, beta = [], []
@@ -157,7 +157,7 @@ def line_of(root: Root) -> Line | None:
 def ratio_of(first: Expr, second: Expr) -> Fraction | None:
     """first/second, if that is a rational number."""
     found = first / second
-    if not found.is_Rational and num_nodes(found) <= MAX_NODES:
+    if not found.is_Rational and num_nodes(found) <= MAX_FAMILY_NODES:
         try:
             found = sp.cancel(found)
         except (sp.PolynomialError, NotImplementedError):

@@ -20,7 +20,7 @@ from abel.equation import Equation, X, has_x, num_nodes
 from abel.rewrite import difference, replace, total
 from abel.rewrite import product as times
 from abel.roots.families import (
-    MAX_NODES,
+    MAX_FAMILY_NODES,
     Root,
     exceptions_of,
     implies,
@@ -46,7 +46,7 @@ Table = dict[tuple[int, ...], list[Value]]  # a family by its integers, at every
 # ---- Numbers ----
 
 
-def values_at(expr: Expr, symbols: list[Symbol], points: list[tuple[float, ...]]) -> list[Value]:
+def numbers_at(expr: Expr, symbols: list[Symbol], points: list[tuple[float, ...]]) -> list[Value]:
     """The expression at every point."""
     return [value_at(expr, dict(zip(symbols, point))) for point in points]
 
@@ -85,7 +85,7 @@ class Samples:
 
     def of(self, expr: Expr) -> list[Value]:
         if expr not in self.known:
-            self.known[expr] = values_at(expr, self.symbols, self.points)
+            self.known[expr] = numbers_at(expr, self.symbols, self.points)
         return self.known[expr]
 
     def table(self, root: Root) -> Table:
@@ -189,7 +189,7 @@ def is_equal(equation: Equation, root: Root, first: Expr, second: Expr) -> bool:
 
 
 def is_plainly_zero(expr: Expr) -> bool:
-    return num_nodes(expr) <= MAX_NODES and sp.expand(expr) == 0
+    return num_nodes(expr) <= MAX_FAMILY_NODES and sp.expand(expr) == 0
 
 
 def is_only_root(equation: Equation, first: Expr, second: Expr) -> bool:

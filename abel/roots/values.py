@@ -21,7 +21,7 @@ from abel.verify import Point, is_identity
 
 Value = Any  # a number of mpmath, or None where there is none
 BITS = 320
-MAX_NODES = 150  # of what is proved to be real
+MAX_REAL_NODES = 150  # of what is proved to be real
 CUTS = (log, sp.asin, sp.acos, sp.atan, sp.LambertW)
 ODD = (sp.sin, sp.tan, sp.cos, exp)  # whose value at the conjugate is the conjugate
 
@@ -65,7 +65,7 @@ def has_cut(node: Expr) -> bool:
 
 def is_real(number: Expr, point: Point) -> bool:
     """Whether it is proved that a number without letters is real."""
-    if num_nodes(number) > MAX_NODES:
+    if num_nodes(number) > MAX_REAL_NODES:
         return False
     mirrored = conjugate(number, point)
     return mirrored is not None and is_identity(total(number, negate(mirrored)))

@@ -97,7 +97,7 @@ def power(base: acb, exponent: Rational) -> acb:
     return root if exponent.p == 1 else root**exponent.p
 
 
-def evaluate(expr: Expr, known: dict[Expr, acb]) -> acb:
+def ball_of(expr: Expr, known: dict[Expr, acb]) -> acb:
     """`expr` as a ball of the current precision; `known` has the symbols, and remembers the rest.
 
     OverflowError where a function has no numbers here.
@@ -107,17 +107,17 @@ def evaluate(expr: Expr, known: dict[Expr, acb]) -> acb:
         return found
     kind = type(expr)
     if kind is Add:
-        found = sum([evaluate(arg, known) for arg in expr.args], start=acb(0))
+        found = sum([ball_of(arg, known) for arg in expr.args], start=acb(0))
     elif kind is Mul:
         found = acb(1)
         for arg in expr.args:
-            found *= evaluate(arg, known)
+            found *= ball_of(arg, known)
     elif kind is Pow and isinstance(expr.exp, Rational):
-        found = power(evaluate(expr.base, known), expr.exp)
+        found = power(ball_of(expr.base, known), expr.exp)
     elif kind is Pow:
-        found = (evaluate(expr.exp, known) * _log(evaluate(expr.base, known))).exp()
+        found = (ball_of(expr.exp, known) * _log(ball_of(expr.base, known))).exp()
     elif kind in FUNCTIONS and len(expr.args) == 1:
-        found = FUNCTIONS[kind](evaluate(expr.args[0], known))
+        found = FUNCTIONS[kind](ball_of(expr.args[0], known))
     elif isinstance(expr, (Rational, Float)):
         found = number(Rational(expr))
     elif expr in CONSTANTS:
@@ -163,7 +163,7 @@ class Point:
     def value(self, expr: Expr, bits: int) -> acb:
         known = self.at(bits)
         with precision(bits):
-            return evaluate(expr, known)
+            return ball_of(expr, known)
 
     def let(self, symbol: Symbol, value: acb, bits: int) -> None:
         self.at(bits)[symbol] = value

@@ -33,7 +33,6 @@ NUM_POINTS, MAX_BRANCHES = 3, 288
 MAX_INTEGER = 10_000  # exceptions are looked for up to here
 
 ANY = arb(0, arb.pos_inf())  # a real number
-Branches = list[acb]
 
 
 class Unsure(Exception):
@@ -122,7 +121,7 @@ def zeros(tower: KernelRing, f: PolyElement, integers: list[Symbol]) -> dict[Sym
         if not inside and not any(is_letter(tower.kernels[i].kind) for i in needed) and point:
             break  # a number has only one point
         with precision(bits):
-            if all(not value.contains(0) for value in branches(tower, f, needed, point)):
+            if all(not value.contains(0) for value in branch_values(tower, f, needed, point)):
                 return {}
     if len(inside) != 1:
         raise Unsure
@@ -133,7 +132,7 @@ def zeros(tower: KernelRing, f: PolyElement, integers: list[Symbol]) -> dict[Sym
     with precision(BITS[1]):
         for factor, _ in tower.factors(f):
             parts = coefficients(factor, place)
-            values = [list(branches(tower, part, needed, 0)) for part in parts]
+            values = [list(branch_values(tower, part, needed, 0)) for part in parts]
             for row in zip(*values):
                 found |= integer_roots(row)
     return {inside[0]: found} if found else {}
@@ -181,7 +180,9 @@ def kernel_depends_on(tower: KernelRing, i: int, place: int) -> bool:
     return place in dependencies(tower, arg)
 
 
-def branches(tower: KernelRing, f: PolyElement, needed: list[int], point: int) -> Iterator[acb]:
+def branch_values(
+    tower: KernelRing, f: PolyElement, needed: list[int], point: int
+) -> Iterator[acb]:
     """f on every branch at one generic point."""
     rows: list[dict[int, acb]] = [{}]
     varying: set[int] = set()  # kernels that depend on a symbol: only these have other branches
@@ -210,7 +211,7 @@ def polynomial(f: PolyElement, row: dict[int, acb]) -> acb:
     return total
 
 
-def kernel_values(kernel: Kernel, row: dict[int, acb], point: int, moves: bool) -> Branches:
+def kernel_values(kernel: Kernel, row: dict[int, acb], point: int, moves: bool) -> list[acb]:
     """A kernel on all its branches, or on the principal one if no letter moves it."""
     kind, arg, order = kernel
     if arg is None:

@@ -24,7 +24,7 @@ from abel.verify.balls import enclosure
 Row = tuple[float, ...]  # values of the letters, in their order
 
 SCALES = (1e-6, 1e-3, 1e3, 1e6)
-MAX_BREAKPOINTS, MAX_DEGREE, MAX_NODES = 12, 12, 60
+MAX_BREAKPOINTS, MAX_DEGREE, MAX_BREAKPOINT_NODES = 12, 12, 60
 MAX_CORNERS = 32  # of points with all letters beside their breakpoints
 STRIPS = 6  # quarter turns of an angle, up and down
 NEAR, FAR = 2**-7, 2.0  # of a breakpoint, relative to it
@@ -110,7 +110,8 @@ def breakpoints_at(symbols: list[Symbol], i: int, exprs: list[Expr], row: Row) -
 def affine_zero(expr: Expr, symbols: list[Symbol], i: int, row: Row) -> list[float]:
     """The zero of what is linear in one letter, the others being as in `row`."""
     start, middle, end = (
-        value_at(expr, dict(zip(symbols, (*row[:i], value, *row[i + 1 :])))) for value in (0, 1, 2)
+        real_value(expr, dict(zip(symbols, (*row[:i], value, *row[i + 1 :]))))
+        for value in (0, 1, 2)
     )
     if start is None or middle is None or end is None:
         return []
@@ -126,7 +127,7 @@ def strips(letter: Symbol, exprs: list[Expr]) -> list[float]:
     found = []
     for angle in sorted(angles, key=sp.default_sort_key):
         if angle.free_symbols == {letter}:
-            start, end = value_at(angle, {letter: 0}), value_at(angle, {letter: 1})
+            start, end = real_value(angle, {letter: 0}), real_value(angle, {letter: 1})
             if start is not None and end is not None and start != end:
                 quarters = [(k + 0.5) * math.pi / 2 for k in range(-STRIPS, STRIPS)]
                 found += [(turn - start) / (end - start) for turn in quarters]
@@ -161,7 +162,7 @@ def in_letters(exprs: Iterable[Expr], candidate: Expr) -> list[Expr]:
 @remember
 def breakpoints(expr: Expr, letter: Symbol) -> tuple[float, ...]:
     """Where an expression in this letter alone is 0, or has a pole, but for 0 itself; as floats."""
-    if num_nodes(expr) > MAX_NODES:
+    if num_nodes(expr) > MAX_BREAKPOINT_NODES:
         return ()
     if degree_bound(expr, letter) > MAX_DEGREE:
         return sign_changes(expr, letter)
@@ -188,12 +189,12 @@ def sign_changes(expr: Expr, letter: Symbol) -> tuple[float, ...]:
     """By bisection between points of a grid; a function that only touches 0 is not noticed."""
     found = []
     for low, high in pairwise(GRID):
-        left, right = (value_at(expr, {letter: end}) for end in (low, high))
+        left, right = (real_value(expr, {letter: end}) for end in (low, high))
         if left is None or right is None or (left < 0) == (right < 0):
             continue
         for _ in range(40):
             middle = (low + high) / 2
-            value = value_at(expr, {letter: middle})
+            value = real_value(expr, {letter: middle})
             if value is None:
                 break
             low, high = (middle, high) if (value < 0) == (left < 0) else (low, middle)
@@ -201,7 +202,7 @@ def sign_changes(expr: Expr, letter: Symbol) -> tuple[float, ...]:
     return tuple(found)
 
 
-def value_at(expr: Expr, letters: dict[Symbol, float]) -> float | None:
+def real_value(expr: Expr, letters: dict[Symbol, float]) -> float | None:
     """A real value, roughly."""
     found = enclosure(expr, letters, 64)
     return float(found.real) if found is not None and found.imag.contains(0) else None

@@ -44,7 +44,7 @@ from abel.verify.named import NamedTower
 from abel.verify.proof import Tower
 from abel.verify.samples import Row, far_points, in_letters, points_for
 
-MAX_NODES = 400  # of the equation and the candidate
+MAX_WHOLE_NODES = 400  # of the equation and the candidate
 MAX_NAMED_NODES = 20_000  # of them; from 400 on only `abel.verify.named` is tried
 STRIDE = 5
 HUGE = 2**1024
@@ -230,7 +230,7 @@ class Case:
         period = 2 * math.lcm(*angles)
         if self.is_class or len(self.integers) != 1 or not angles:
             return None
-        if period > MAX_PERIOD or self.size > MAX_NODES:
+        if period > MAX_PERIOD or self.size > MAX_WHOLE_NODES:
             return None
         n = self.integers[0]
         excluded, classes = [], []
@@ -255,7 +255,7 @@ class Case:
         """Sets of conditions proved at some of these points; none holds where there is no root."""
         cells: list[Cell] = []
         failures = 0
-        kinds = (Tower,) if self.size <= MAX_NODES else (NamedTower,)
+        kinds = (Tower,) if self.size <= MAX_WHOLE_NODES else (NamedTower,)
         order = sorted(
             roots, key=lambda row: _num_complex(self.equation, self.candidate, self.symbols, row)
         )
@@ -278,7 +278,7 @@ class Case:
         """By rules that hold on every branch; of a family, some integers may be excluded."""
         if self.others and not self.integers:
             return []
-        for kind in (NamedTower, Tower) if self.size <= MAX_NODES else (NamedTower,):
+        for kind in (NamedTower, Tower) if self.size <= MAX_WHOLE_NODES else (NamedTower,):
             cell = self.prove(self.base[0], 0, kind)
             if cell is not None and not self.revoked(cell):
                 return [cell]

@@ -1,24 +1,15 @@
-"""The network as a figure, drawn from what it really sees: a token tree and its legal actions.
-
-python -m abel.diagram --equation "a*x^2 + b = 0" --out runs/figures/architecture.svg
-"""
+"""The network as a figure, drawn from what it really sees: a token tree and its legal actions."""
 
 from __future__ import annotations
-
-import argparse
-import sys
-from pathlib import Path
 
 import numpy as np
 
 from abel.charts import PALETTE, svg, tag
 from abel.encode import ROLES, TOKENS, Observation
 from abel.env import Env, EnvConfig
-from abel.learner.records import write_atomically
-from abel.parse import ParseError
 
 ROW, COLUMN, TOP = 58, 64, 74  # pixels between the levels and the leaves of the tree; its root
-MAX_NODES, MAX_ACTIONS = 12, 9  # what fits
+MOST_DRAWN, MAX_ACTIONS = 12, 9  # what fits
 UP, POINT = PALETTE[0], PALETTE[3]  # colours of messages and of pointers
 
 
@@ -58,18 +49,36 @@ def box(x: float, y: float, width: float, lines: list[str]) -> list[str]:
     return parts
 
 
+HEAD = (
+    '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+    'markerHeight="7" orient="auto-start-reverse"><path d="M0,0L8,4L0,8z" '
+    'fill="context-stroke"/></marker></defs>'
+)
+
+
+def draw_network(equation: str) -> str:
+    """The figure of an equation, as SVG; ValueError if it cannot be drawn."""
+    env = Env([equation], EnvConfig(terms="blocks"))
+    observation, _ = env.reset(seed=0)
+    return architecture(observation, equation)
+
+
 def architecture(observation: Observation, equation: str) -> str:
     """The way from an equation's tree to the probabilities of its legal actions, as SVG."""
-    if len(observation.tokens) > MAX_NODES:
+    if len(observation.tokens) > MOST_DRAWN:
         raise ValueError(
-            f"'{equation}' has {len(observation.tokens)} nodes; at most {MAX_NODES} can be drawn"
+            f"'{equation}' has {len(observation.tokens)} nodes; at most {MOST_DRAWN} can be drawn"
         )
     places = positions(observation.parents)
-    body = [
-        '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto-start-reverse"><path d="M0,0L8,4L0,8z" '
-        'fill="context-stroke"/></marker></defs>'
-    ]
+    num_shown = min(len(observation.actions), MAX_ACTIONS)
+    low = max(places[:, 1].max() + 40, TOP + 21 * (num_shown + 2))
+    body = [HEAD, *tree(observation, places), *actions(observation, places), *parts(low)]
+    return svg(low + 160, f"{equation}: messages go up, actions point at nodes", body)
+
+
+def tree(observation: Observation, places: np.ndarray) -> list[str]:
+    """Tokens with their roles, and arrows from children to parents."""
+    body = []
     for node, parent in enumerate(observation.parents):
         x, y = places[node]
         if parent >= 0:
@@ -81,14 +90,17 @@ def architecture(observation: Observation, equation: str) -> str:
                         text_anchor="middle", font_weight=600))  # fmt: skip
         role = ROLES[observation.roles[node]]
         body.append(tag("text", role, x=x, y=y + 18, text_anchor="middle", font_size=10))
-    bottom = places[:, 1].max() + 40
-    right = max(places[:, 0].max() + 60, 320)
+    return body
 
+
+def actions(observation: Observation, places: np.ndarray) -> list[str]:
+    """Some of the legal actions, each pointing at the node of its term."""
+    right = max(places[:, 0].max() + 60, 320)
     num_actions = len(observation.actions)
     spread = np.linspace(0, num_actions - 1, min(num_actions, MAX_ACTIONS))
     shown = spread.astype(int).tolist()
     left_out = num_actions - len(shown)
-    body.append(tag("text", "legal actions", x=right + 60, y=TOP - 18, font_weight=600))
+    body = [tag("text", "legal actions", x=right + 60, y=TOP - 18, font_weight=600)]
     for row, index in enumerate(shown):
         y = TOP + 6 + 21 * row
         body.append(tag("text", str(observation.actions[index]), x=right + 60, y=y, font_size=13))
@@ -99,9 +111,12 @@ def architecture(observation: Observation, equation: str) -> str:
     if left_out:
         y = TOP + 6 + 21 * len(shown)
         body.append(tag("text", f"and {left_out} more", x=right + 60, y=y, font_size=13))
+    return body
 
-    low = max(bottom, TOP + 21 * (len(shown) + 2))
-    body += box(16, low, 330, [
+
+def parts(low: float) -> list[str]:
+    """The parts of the network below the tree, and what flows between them."""
+    body = box(16, low, 330, [
         "TreeMLP, K rounds", "h := h + MLP[token + role, sum of children's LN(h)]",
         "equal subtrees are computed once",
     ])  # fmt: skip
@@ -115,30 +130,10 @@ def architecture(observation: Observation, equation: str) -> str:
     body += box(372, low + 92, 332, [
         "PPO: clipped loss, GAE, entropy", "plus cloning of the agent's own shortest solutions",
     ])  # fmt: skip
-    body += [
+    return [
+        *body,
         arrow(180, low + 63, 180, low + 90, UP),
         arrow(346, low + 32, 370, low + 32, POINT),
         arrow(346, low + 104, 370, low + 60, UP),
         arrow(540, low + 63, 540, low + 90, POINT),
     ]
-    return svg(low + 160, f"{equation}: messages go up, actions point at nodes", body)
-
-
-def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m abel.diagram", description=__doc__)
-    parser.add_argument("--equation", default="a*x^2 + b = 0")
-    parser.add_argument("--out", type=Path, required=True, help="SVG file to write")
-    args = parser.parse_args(argv)
-    try:
-        env = Env([args.equation], EnvConfig(terms="blocks"))
-        observation, _ = env.reset(seed=0)
-        text = architecture(observation, args.equation)
-        write_atomically(args.out, lambda file: file.write(text.encode()))
-    except (ParseError, ValueError, OSError) as error:
-        print(f"abel.diagram: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
