@@ -31,7 +31,7 @@ from abel.encode import ROLES, TOKENS
 from abel.env import EnvConfig, SyncVectorEnv
 from abel.learner import checkpoint, config
 from abel.learner.batch import POOLS, Batch, neighbor_sums
-from abel.learner.batch import collate as collate  # for evaluate.py, as are its last two below
+from abel.learner.batch import collate as collate  # evaluate.py takes it from here
 from abel.learner.config import NetConfig, ReplayName, WatchConfig, check_batches, check_counts
 from abel.learner.curriculum import SolveCounts
 from abel.learner.forward import Outputs, as_policy, evaluate
@@ -534,9 +534,9 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         "agent": agent, "optimizer": optimizer, "curriculum": counts, "curiosity": curiosity,
         "replay": StoredReplay(replay, envs.envs[0]), "workers": workers,
     }  # fmt: skip
-    at = (
-        checkpoint.restore_run(resumed, run, args, parts, rng) if resumed else checkpoint.Counters()
-    )
+    at = checkpoint.Counters()
+    if resumed:
+        at = checkpoint.restore_run(resumed, run, args, parts, rng)
     progress, clock, stopping = Progress(), Clock(at.seconds, at.cpu_seconds), False
     progress.say(f"{run}: {len(problems)} equations, {len(validation)} for validation")
     with lock, SummaryWriter(str(run)) as writer, deferred() as stop:

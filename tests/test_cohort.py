@@ -122,6 +122,7 @@ def test_what_was_interrupted_goes_on(run, tmp_path):
         ["train_ppo.py", "--resume"], ["evaluate.py", "--run"]
     ]  # fmt: skip
     assert code == 0 and len(table["cells"]["with"]["seeds"]) == 2
+    assert scripts.calls[0][2:] == [str(place / "train/2")]  # beside --resume, no other flag
 
 
 def test_a_run_that_stops_early_is_not_evaluated(run, monkeypatch):

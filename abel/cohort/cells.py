@@ -58,8 +58,8 @@ def run_job(job: Job) -> dict[str, Any]:
         write_json(place / "asked.json", asked)
         run = begun(place)
         if run is None or num_missing(run):
-            train = ["--resume", str(run)] if run else job.flags
-            call(place, "train_ppo.py", *train, "--out", str(place / "train"))
+            begin = [*job.flags, "--out", str(place / "train")]
+            call(place, "train_ppo.py", *(["--resume", str(run)] if run else begin))
             run = begun(place)
         if run is None:
             return {"error": "stopped before its first checkpoint"}
