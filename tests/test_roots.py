@@ -52,21 +52,21 @@ GENERAL = EnvConfig(substitutions="general", terms="blocks", max_steps=30)
 def script(config, cache, proposals):
     """A decoder that plays the actions `first` names, then those that a script proposes."""
 
-    def decode(equation, place, first=()):
+    def decode(equation, state, first=()):
         path, tried, names = [], set(), list(first)
-        while not place.form.solved_form and len(path) < config.max_steps:
-            observation = look(place, config, cache)
+        while not state.form.solved_form and len(path) < config.max_steps:
+            observation = look(state, config, cache)
             legal = {action: index for index, action in enumerate(observation.actions)}
             wanted = [a for a in legal if names and str(a) == names[0]]
-            wanted = wanted or proposals(place.form.lhs, place.form.rhs)
-            action = next((a for a in wanted if a in legal and (place.key, a) not in tried), None)
+            wanted = wanted or proposals(state.form.lhs, state.form.rhs)
+            action = next((a for a in wanted if a in legal and (state.key, a) not in tried), None)
             if action is None:
                 break
             names = names[1:]
-            tried.add((place.key, action))
-            place, transform = advance(place, action, cache)
-            path.append((observation, legal[action], place.form, transform))
-        root = unwind(place.stack, place.form.rhs) if place.form.solved_form else None
+            tried.add((state.key, action))
+            state, transform = advance(state, action, cache)
+            path.append((observation, legal[action], state.form, transform))
+        root = unwind(state.stack, state.form.rhs) if state.form.solved_form else None
         verdict = None if root is None else cache.verdict(equation, root)
         found = (bool(verdict), root, verdict) if verdict else (False, None, None)
         return Solution(equation, *found, tuple(path), len(path))
@@ -237,9 +237,9 @@ def test_steps_that_led_nowhere_are_not_repeated_on_a_branch():
     path = decode(equation, start_of(equation, cache), ["asin", "exp", "sin", "exp"]).path
     failed = Solution(equation, False, None, None, path[:4], 4)
 
-    def ask(equation, place):
-        asked.append(str(place.form.lhs))
-        return decode(equation, place)
+    def ask(equation, state):
+        asked.append(str(state.form.lhs))
+        return decode(equation, state)
 
     roots = all_roots(failed, ask, DETECTOR, cache)
     assert asked == ["2*x", "2*x"] and len(path) > 4

@@ -127,8 +127,8 @@ def test_the_score_is_the_papers():
     for text, log_prob in (("a*x + b", -1.0), ("a*x = b", -1.5)):
         equation = Env([text]).equations[0]
         form = cache.form(equation.lhs, equation.rhs)
-        place = State(form)
-        nodes.append(Node(place, cache.observe(form, True), log_prob, (), frozenset()))
+        state = State(form)
+        nodes.append(Node(state, cache.observe(form, True), log_prob, (), frozenset()))
     assert [node.form.complexity for node in nodes] == [9, 6]
 
     def policy(observations):
@@ -200,7 +200,7 @@ def test_looking_ahead_goes_on_from_what_is_valued_and_small(monkeypatch):
     followed = []
 
     def watching(*args, starts=None, **kwargs):
-        followed.extend(str(place.form) for place in starts or ())
+        followed.extend(str(state.form) for state in starts or ())
         return beam(*args, starts=starts, **kwargs)
 
     monkeypatch.setattr("abel.search.ahead.beam", watching)

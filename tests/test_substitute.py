@@ -187,8 +187,8 @@ def test_a_false_root_of_a_resolvent_is_a_dead_end():
     config = EnvConfig(substitutions="general", resolvent=True)
     equation, cache = parse("a*x^4 + b*x^2 + c*x + d"), config.new_cache()
     _, _, goal = resolvent(equation.lhs, equation.rhs)
-    place = land(State(cache.form(X, ZERO), (goal,), (goal,), 1), cache)
-    assert place.goals == () and look(place, config, cache).actions == ()
+    state = land(State(cache.form(X, ZERO), (goal,), (goal,), 1), cache)
+    assert state.goals == () and look(state, config, cache).actions == ()
 
 
 def test_only_depressed_quartics_with_a_linear_term_have_a_resolvent_to_ask_for():

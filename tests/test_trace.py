@@ -165,12 +165,12 @@ def edits(value: str | None, pool: list, rng: random.Random) -> list:
 
 def does_the_same(trace: Trace, number: int) -> bool:
     """Whether the step's action leads to what is recorded, by the rules of the environment."""
-    place, cache = start_of(parse(trace.equation), rules()), rules()
+    state, cache = start_of(parse(trace.equation), rules()), rules()
     for step in trace.steps[: number + 1]:
-        legal = legal_actions(place.lhs, place.rhs, OPERATIONS.values(), cache.blocks, Counter())
+        legal = legal_actions(state.lhs, state.rhs, OPERATIONS.values(), cache.blocks, Counter())
         action = next(a for a in legal if (a.op, term_of(a)) == (step.op, step.term))
-        place, _ = take(action, step.transform, place, cache)
-    return str(place.form) == trace.steps[number].equation
+        state, _ = take(action, step.transform, state, cache)
+    return str(state.form) == trace.steps[number].equation
 
 
 @pytest.mark.parametrize(

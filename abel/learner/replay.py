@@ -14,7 +14,7 @@ from abel.search import Policy, look_ahead
 from abel.verify import Verdict
 
 Step = tuple[Observation, int, float]  # what was seen, done and earned
-SEARCH_WIDTH = 3  # of the beam that goes on from the most promising places
+SEARCH_WIDTH = 3  # of the beam that goes on from the most promising states
 
 
 class Finished(NamedTuple):

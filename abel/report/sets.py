@@ -58,7 +58,7 @@ def solution_sets(study: Study, decoder: str) -> list[SolutionSet]:
             begun = time.process_time()
             roots = all_roots(
                 solution,
-                lambda equation, place: study.decode_from(decoder, equation, place, cache),
+                lambda equation, state: study.decode_from(decoder, equation, state, cache),
                 study.config,
                 cache,
             )

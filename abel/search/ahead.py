@@ -15,7 +15,7 @@ from abel.transitions import TransitionCache, start_of
 
 VALUED_AT_ONCE = 2048  # states in a forward pass
 MAX_TURN = 3  # steps that a look ahead may take along the greedy path: soon it leads nowhere
-MOST_PROMISING = 16  # places that a look ahead goes on from
+MOST_PROMISING = 16  # states that a look ahead goes on from
 
 
 def look_ahead(
@@ -27,7 +27,7 @@ def look_ahead(
     *,
     width: int,
 ) -> list[Solution]:
-    """Leave the greedy path at one of its first steps: of all places two steps from there, those of
+    """Leave the greedy path at one of its first steps: of all states two steps from there, those of
     the highest return so far and value are followed by a beam. The shortest solution of each
     problem, if it has any.
 
@@ -45,7 +45,7 @@ def look_ahead(
         chosen, tried = promising(policy, node, config, cache)
         rest = beam(
             policy, [equation] * len(chosen), config, cache,
-            width=width, value_coef=0, complexity_coef=0, starts=[n.place for n in chosen],
+            width=width, value_coef=0, complexity_coef=0, starts=[n.state for n in chosen],
         )  # fmt: skip
         spent += tried + sum(solution.transitions for solution in rest)
         found = [
@@ -62,7 +62,7 @@ def look_ahead(
 def promising(
     policy: Policy, node: Node, config: EnvConfig, cache: TransitionCache
 ) -> tuple[list[Node], int]:
-    """The places up to two steps from `node` that look best, and the number of actions tried.
+    """The states up to two steps from `node` that look best, and the number of actions tried.
 
     A value is the return still to come. What was earned for making the equation smaller counts
     too, or large equations would look best: they have that reward ahead of them.
@@ -75,7 +75,7 @@ def promising(
             level, tried = children(level, even, config, cache, None, False)
             spent += tried
         level = [n for n in level if n.observation.actions and not n.form.solved_form]
-        for each in level:  # of places that look alike, one will do
+        for each in level:  # of states that look alike, one will do
             nearby.setdefault(int(each.observation.subtrees[0]), each)
     nodes = list(nearby.values())
     values = values_of(policy, [each.observation for each in nodes])

@@ -29,7 +29,7 @@ class Waiting(NamedTuple):
     depth: int
     actions: tuple | None  # nested pairs, the last action outermost
 
-    def place(self, cache: TransitionCache) -> State:
+    def state(self, cache: TransitionCache) -> State:
         lhs, rhs, goals = self.key
         return State(cache.form(lhs, rhs), self.stack, goals, self.num_changes)
 
@@ -56,18 +56,18 @@ def search(
     seen: set[Key] = {frontier[0].key}
     expansions = transitions = 0
     while frontier and expansions < budget:
-        state = heappop(frontier)
-        place = state.place(cache)
+        waiting = heappop(frontier)
+        state = waiting.state(cache)
         expansions += 1
         tick(expansions)
-        for index, action in enumerate(look(place, config, cache).actions):
-            after, _ = advance(place, action, cache)
+        for index, action in enumerate(look(state, config, cache).actions):
+            after, _ = advance(state, action, cache)
             transitions += 1
-            key = (after.form.lhs, after.form.rhs, after.goals)
+            key = after.key
             if key in seen:
                 continue
             seen.add(key)
-            actions, depth = (state.actions, action), state.depth + 1
+            actions, depth = (waiting.actions, action), waiting.depth + 1
             if after.form.solved_form:
                 root = unwind(after.stack, after.form.rhs)
                 if verdict := cache.verdict(equation, root):
@@ -93,10 +93,10 @@ def path_along(
     while history is not None:
         history, action = history
         actions.append(action)
-    place, path = State(cache.form(*sides)), []
+    state, path = State(cache.form(*sides)), []
     for action in reversed(actions):
-        observation = look(place, config, cache)
+        observation = look(state, config, cache)
         index = observation.actions.index(action)
-        place, transform = advance(place, action, cache)
-        path.append((observation, index, place.form, transform))
+        state, transform = advance(state, action, cache)
+        path.append((observation, index, state.form, transform))
     return tuple(path)

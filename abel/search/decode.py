@@ -27,15 +27,15 @@ Policy = Callable[[Sequence[Observation]], tuple[list[np.ndarray], np.ndarray]]
 class Node(NamedTuple):
     """A partial solution: where it stands and how it got there."""
 
-    place: State
+    state: State
     observation: Observation
     log_prob: float  # of all actions so far
     path: tuple[tuple, ...]  # (observation, action index, form after, transform) of each step
-    seen: frozenset  # keys of the places on the way, this one included
+    seen: frozenset  # keys of the states on the way, this one included
 
     @property
     def form(self) -> Form:
-        return self.place.form
+        return self.state.form
 
 
 # Changes a policy's log-probabilities in a node, to take a decision out of its hands.
@@ -91,15 +91,15 @@ def beam(
     steer: Steer | None = None,
     starts: Sequence[State] | None = None,
 ) -> list[Solution]:
-    """Keep the `width` best partial solutions of every equation, deduplicated by the place reached.
+    """Keep the `width` best partial solutions of every equation, deduplicated by the state reached.
 
     The score of a path is the paper's: sum of log pi(a_t | s_t) + value_coef * V(s_T)
-    - complexity_coef * C(s_T). A step back to a place that the path has seen is passed over,
+    - complexity_coef * C(s_T). A step back to a state that the path has seen is passed over,
     so is one that changes nothing; the paper's decoders take them, and so does `loops`. A search
-    may start elsewhere on the way from an equation: at its place in `starts`.
+    may start elsewhere on the way from an equation: at its state in `starts`.
     """
-    places = [None] * len(problems) if starts is None else starts
-    attempts = [begin(as_equation(p), place, config, cache) for p, place in zip(problems, places)]
+    states = [None] * len(problems) if starts is None else starts
+    attempts = [begin(as_equation(p), state, config, cache) for p, state in zip(problems, states)]
     # Where the probability alone ranks the children, those past the width are not even made.
     limit = None if value_coef or complexity_coef else width
     for _ in range(config.max_steps):
@@ -137,7 +137,7 @@ class Attempt:
         self.reached = found[0].path if found else self.reached
         for node in found:
             if node.form.solved_form:
-                root = unwind(node.place.stack, node.form.rhs)
+                root = unwind(node.state.stack, node.form.rhs)
                 verdict = cache.verdict(self.equation, root)
                 if verdict:
                     path = node.path
@@ -150,18 +150,18 @@ class Attempt:
 
 
 def begin(
-    equation: Equation, place: State | None, config: EnvConfig, cache: TransitionCache
+    equation: Equation, state: State | None, config: EnvConfig, cache: TransitionCache
 ) -> Attempt:
-    """An attempt at the equation itself, or from a place on the way."""
-    node = first_node(start_of(equation, cache) if place is None else place, config, cache)
+    """An attempt at the equation itself, or from a state on the way."""
+    node = first_node(start_of(equation, cache) if state is None else state, config, cache)
     attempt = Attempt(equation, [node] if node.observation.actions else [])
-    if place is None:
+    if state is None:
         attempt.note([node], 0, cache)  # it may read x = r already: no step is needed
     return attempt
 
 
-def first_node(place: State, config: EnvConfig, cache: TransitionCache) -> Node:
-    return Node(place, look(place, config, cache), 0.0, (), frozenset([place.key]))
+def first_node(state: State, config: EnvConfig, cache: TransitionCache) -> Node:
+    return Node(state, look(state, config, cache), 0.0, (), frozenset([state.key]))
 
 
 def children(
@@ -172,7 +172,7 @@ def children(
     limit: int | None,
     loops: bool,
 ) -> tuple[list[Node], int]:
-    """The nodes one step on, at distinct places and most probable first: all of them, or as many
+    """The nodes one step on, at distinct states and most probable first: all of them, or as many
     as `limit`. And the number of actions tried.
     """
     totals = np.concatenate([node.log_prob + ahead for node, ahead in zip(nodes, log_probs)])
@@ -185,14 +185,14 @@ def children(
             break
         node, index = nodes[owner[k]], int(action[k])
         taken = node.observation.actions[index]
-        place, transform = advance(node.place, taken, cache)
+        state, transform = advance(node.state, taken, cache)
         tried += 1
-        if place.key in found or (place.key in node.seen and not loops):
+        if state.key in found or (state.key in node.seen and not loops):
             continue
-        path = (*node.path, (node.observation, index, place.form, transform))
-        observation = look(place, config, cache)
-        seen = node.seen | {place.key}
-        found[place.key] = Node(place, observation, float(totals[k]), path, seen)
+        path = (*node.path, (node.observation, index, state.form, transform))
+        observation = look(state, config, cache)
+        seen = node.seen | {state.key}
+        found[state.key] = Node(state, observation, float(totals[k]), path, seen)
     return list(found.values()), tried
 
 

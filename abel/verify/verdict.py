@@ -39,7 +39,7 @@ from abel.equation import (
 from abel.rewrite import replace
 from abel.verify.balls import PRECISIONS, Point, Undefined, precision
 from abel.verify.domain import exceptions
-from abel.verify.kernels import Retry
+from abel.verify.kernels import GiveUp, Retry
 from abel.verify.named import NamedTower
 from abel.verify.proof import Tower
 from abel.verify.samples import Row, far_points, in_letters, points_for
@@ -146,6 +146,7 @@ class Case:
         self.large = max(map(integer_bits, exprs[:3])) > LARGE_BITS
         self.base = points_for(self.symbols)
         self.outcomes: dict[Row, str] = {}
+        self.raised = ""  # what a proof ended in that should not have: it is said with the verdict
 
     def point(self, row: Row) -> Point:
         return Point(dict(zip(self.symbols, row)), self.most)
@@ -189,7 +190,10 @@ class Case:
                 if depth == 0:
                     raise
                 return None
-            except Exception:  # GiveUp, or whatever SymPy raises on odd input: there is no proof
+            except GiveUp:
+                return None
+            except Exception as error:  # SymPy raises anything on odd input: there is no proof
+                self.raised = type(error).__name__
                 return None
         return None
 
@@ -304,7 +308,8 @@ class Case:
                     self.look_again(row, PRECISIONS[2:])
         if self.roots:
             found = f"{len(self.roots)} of {len(self.roots) + len(self.others)} sample points"
-            return Verdict("unproven", None, f"a root at {found}, but no proof was found")
+            how = f": a proof ended in {self.raised}" if self.raised else ""
+            return Verdict("unproven", None, f"a root at {found}, but no proof was found{how}")
         # Far out, exponentials are beyond all bits as a rule.
         near = [self.outcomes.get(row) for row in self.base]
         if self.rows("unknown") or "beyond" in near or not self.others:
