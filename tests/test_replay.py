@@ -87,6 +87,14 @@ def test_flat_replay_is_bounded_and_fresh_replay_drops_its_older_half():
     assert replay.memories() == newest
 
 
+def test_only_fresh_replay_forgets():
+    replay = SuccessReplay("flat", 5)
+    for _ in range(3):
+        replay.add(Finished(0, episode(*SHORT), True, ALWAYS), 0.99, 1)
+    replay.refresh(20)
+    assert len(replay.memories()) == 5
+
+
 def test_no_replay_still_counts_coverage():
     replay = SuccessReplay("none", 5)
     replay.add(Finished(3, episode(*SHORT), True, ALWAYS), 0.99, 1)
@@ -123,6 +131,23 @@ def test_a_search_keeps_only_what_an_episode_can_play(end_on_revisit, kept, monk
     assert search_unsolved(replay, None, env, **settings) == 7  # steps are counted in any case
     assert len(replay.memories()) == kept
     assert replay.solved == ({0} if kept else set())
+
+
+def test_a_search_leaves_out_what_is_solved(monkeypatch):
+    asked = []
+
+    def look_ahead(policy, problems, *_, **__):
+        asked.extend(problems)
+        return [Solution(problem, False, None, None, (), 5) for problem in problems]
+
+    monkeypatch.setattr("abel.learner.replay.look_ahead", look_ahead)
+    env, replay = Env(["a*x + b", "x + a = b", "sin(x) = a"]), SuccessReplay("shortest", 100)
+    rng = np.random.default_rng(0)
+    replay.solved |= {0, 2}
+    assert search_unsolved(replay, None, env, 3, 0.9, 7, rng) == 5 and replay.latest == 7
+    assert asked == [env.equations[1]]
+    replay.solved.add(1)
+    assert search_unsolved(replay, None, env, 3, 0.9, 8, rng) == 0 and len(asked) == 1
 
 
 def test_behaviour_mixes_policy_and_uniform_over_operations():
