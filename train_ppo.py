@@ -517,14 +517,20 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     validation = args.watch.some_of(load_dataset(args.dataset, "val"))
     families = [problem.family for problem in problems]
     counts = SolveCounts(families, args.seed, optimistic=args.curriculum == "lp-optimistic")
+    replay = SuccessReplay(args.replay, REPLAY_SIZE)
+
+    def solved_as_given(index: int) -> None:  # it reads x = r: there is nothing to learn from it
+        counts.record(index, True)
+        replay.solved.add(index)
+
     envs = SyncVectorEnv(
-        args.num_envs, problems, args.env, choose=lambda: choose(args.curriculum, counts)
-    )
+        args.num_envs, problems, args.env, choose=lambda: choose(args.curriculum, counts),
+        solved_as_given=solved_as_given,
+    )  # fmt: skip
     workers = Workers(envs, args.seed)
     agent = Agent(args.net)
     policy = as_policy(agent)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
-    replay = SuccessReplay(args.replay, REPLAY_SIZE)
     curiosity = new_curiosity(args.curiosity, args.net.hidden, args.net.embed, args.learning_rate)
 
     run = Path(folder) if resumed else start_run(args, argv, problems)
@@ -534,9 +540,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         "agent": agent, "optimizer": optimizer, "curriculum": counts, "curiosity": curiosity,
         "replay": StoredReplay(replay, envs.envs[0]), "workers": workers,
     }  # fmt: skip
-    at = checkpoint.Counters()
-    if resumed:
-        at = checkpoint.restore_run(resumed, run, args, parts, rng)
+    at = checkpoint.restore_run(resumed, run, args, parts, rng)
     progress, clock, stopping = Progress(), Clock(at.seconds, at.cpu_seconds), False
     progress.say(f"{run}: {len(problems)} equations, {len(validation)} for validation")
     with lock, SummaryWriter(str(run)) as writer, deferred() as stop:
@@ -609,8 +613,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
 
             # ---- Evaluate: validation split only; keep the best checkpoint ----
             stopping = bool(stop)  # a signal from here on is for the next iteration
-            last_one = at.step >= args.total_timesteps or stopping
-            best = False
+            last_one, best = at.step >= args.total_timesteps or stopping, False
             if last_one or checkpoint.crossed(step_before, at.step, args.watch.eval_period):
                 score = validate(policy, validation, args.env, envs.cache, writer, at.step)
                 progress.say(f"{line}  val {score:.3f}" if validation else line)
@@ -625,9 +628,8 @@ def main(args: Args, argv: Sequence[str]) -> Path:
             some = args.watch.some_of(problems)
             progress.say(closing_lines(run, policy, validation, some, at.best_score, envs))
         if validation:
-            writer.add_hparams(
-                config.hparams(args), {"hparam/val_greedy": at.best_score}, run_name="."
-            )
+            score = {"hparam/val_greedy": at.best_score}
+            writer.add_hparams(config.hparams(args), score, run_name=".")
     return run
 
 

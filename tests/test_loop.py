@@ -369,3 +369,14 @@ def test_a_solution_is_stored_once_however_it_was_found():
     replay = SuccessReplay("flat", 100)
     replay.add(Finished(1, [(state, 0, 1.0)], True, None), 0.9, 4)
     assert replay.solved == {1} and replay.latest == 4 and len(replay.memories()) == 1
+
+
+def test_equations_given_as_x_equals_r_count_as_solved_and_are_not_cloned(tmp_path, capsys):
+    data = tmp_path / "given.txt"
+    data.write_text("\n".join(["x = a", "x = b + c", "a*x = b", "x + c = 0"] * 3))
+    flags = ["--dataset", str(data), "--total-timesteps", "512", "--out", str(tmp_path)]
+    assert train_ppo.run([*flags, "--num-envs", "8", "--num-steps", "16"]) == 0
+    (run,) = tmp_path.glob("given__*")
+    state = train_ppo.load_agent(run / "last.pt")[2]
+    assert {0, 1} <= set(state["replay"]["solved"])
+    assert not {0, 1} & {step[2] for step in state["replay"]["steps"]}

@@ -109,10 +109,12 @@ def save_run(
 
 
 def restore_run(
-    state: dict[str, Any], run: Path, args: Any, parts: Mapping[str, Any],
+    state: dict[str, Any] | None, run: Path, args: Any, parts: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> Counters:  # fmt: skip
-    """Undo `save_run`; `args` may name more steps in all than the run had."""
+    """Undo `save_run`; `args` may name more steps in all than the run had. A new run begins at 0."""
+    if state is None:
+        return Counters()
     with refusing(f"cannot go on from '{run / 'last.pt'}'"):
         if state["operations"] != list(OPERATIONS):
             raise RunError("the table of operations is another one now")
