@@ -39,8 +39,7 @@ from abel.report.tables import TABLES, completeness, families, layout
 from abel.report.trigger import decomposition, trigger
 from abel.report.variants import generalisation
 from abel.search import greedy
-from train_ppo import FORMAT, as_policy, collate, load_agent
-from train_ppo import evaluate as forward
+from train_ppo import FORMAT, as_policy, collate, forward, load_agent
 
 # States that a search without a policy expands: per equation of a report, for a whole split.
 REPORT_BUDGET, SHARED_BUDGET = 200, 5_000

@@ -34,7 +34,7 @@ from abel.learner.batch import POOLS, Batch, neighbor_sums
 from abel.learner.batch import collate as collate  # evaluate.py takes it from here
 from abel.learner.config import NetConfig, ReplayName, WatchConfig, check_batches, check_counts
 from abel.learner.curriculum import SolveCounts
-from abel.learner.forward import Outputs, as_policy, evaluate
+from abel.learner.forward import Outputs, as_policy, forward
 from abel.learner.interrupts import collect_garbage, deferred
 from abel.learner.progress import Progress, training_line
 from abel.learner.records import RunError, hold, start_run
@@ -438,7 +438,7 @@ def collect(
     for _ in range(args.num_steps):
         seen = workers.observations
         with torch.no_grad():
-            out = evaluate(agent, seen)
+            out = forward(agent, seen)
         solved = [index in replay.solved for index in workers.indices]
         spread = len(replay.solved) >= min(args.epsilon_start, len(counts.num_solved))
         actions, log_probs = sample(out, exploration(solved, spread, args), rng)
@@ -456,10 +456,10 @@ def collect(
 @torch.no_grad()
 def next_values(agent: Agent, rollout: Rollout) -> Tensor:
     """Values of what follows each step [T, N]; after a truncated episode, of its own last state."""
-    following = torch.cat([rollout.values[1:], evaluate(agent, rollout.following).value()[None]])
+    following = torch.cat([rollout.values[1:], forward(agent, rollout.following).value()[None]])
     truncated = np.flatnonzero(rollout.ended & ~rollout.terminated)
     if len(truncated):
-        last = evaluate(agent, [rollout.successors[i] for i in truncated]).value()
+        last = forward(agent, [rollout.successors[i] for i in truncated]).value()
         following.view(-1)[truncated] = last
     return following
 
@@ -472,7 +472,7 @@ def minibatch_losses(
     count = len(chosen)
     cloned = np.array([memory.action for memory in picked], dtype=np.int64)
     observations = [rollout.observations[i] for i in chosen] + [m.observation for m in picked]
-    out = evaluate(agent, observations)
+    out = forward(agent, observations)
     log_probs = out.log_prob(np.concatenate([rollout.actions.reshape(-1)[chosen], cloned]))
     advantage = advantages.reshape(-1)[chosen]
     returns = advantage + rollout.values.reshape(-1)[chosen]

@@ -39,7 +39,7 @@ class RootGuard:
 
     def __init__(self, lhs: Expr, rhs: Expr) -> None:
         self.lhs, self.rhs = lhs, rhs
-        self.has_root = has_root(lhs) or has_root(rhs)
+        self.has_fraction = has_fractional_power(lhs) or has_fractional_power(rhs)
         self.roots: dict[Expr, int] = {}
         self.numerators: dict[tuple[Expr, int], nmod_poly] = {}
         self.overlaps: dict[tuple[Expr, bool], int] = {}
@@ -67,7 +67,7 @@ class RootGuard:
         worst = APART
         for generator in generators(term):
             root = 1
-            if self.has_root or has_root(term):
+            if self.has_fraction or has_fractional_power(term):
                 root = math.lcm(self.root_of(generator), root_index(term, generator))
             if root > MAX_ROOT:  # it cannot be told
                 return KILLS
@@ -139,17 +139,17 @@ def generators(expr: Expr) -> tuple[Expr, ...]:
 
 
 @remember
-def has_root(expr: Expr) -> bool:
+def has_fractional_power(expr: Expr) -> bool:
     """Whether a fractional power occurs in `expr`."""
     if isinstance(expr, Pow) and expr.exp.is_Rational and not expr.exp.is_Integer:
         return True
-    return any(has_root(arg) for arg in expr.args)
+    return any(has_fractional_power(arg) for arg in expr.args)
 
 
 @remember
 def root_index(expr: Expr, generator: Expr) -> int:
     """The least n for which every root of the generator in `expr` is a power of its n-th root."""
-    if not has_root(expr):
+    if not has_fractional_power(expr):
         return 1
     if isinstance(expr, Pow) and expr.base == generator and expr.exp.is_Rational:
         return expr.exp.q

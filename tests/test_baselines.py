@@ -9,7 +9,7 @@ from abel.encode import TOKENS, VOCAB
 from abel.learner.batch import collate
 from abel.paper.curiosity import ICM, NGU, RND
 from abel.paper.encoders import GraphConvolution, GraphSAGE, PreorderMLP
-from train_ppo import Agent, NetConfig, evaluate
+from train_ppo import Agent, NetConfig, forward
 
 ENV = Env(["a*x + b", "a*x^2 + b*x + c", "sin(x) = a"], EnvConfig(constants="letters"))
 STATES = [ENV.reset(options={"index": i})[0] for i in range(3)]
@@ -60,8 +60,8 @@ def test_graphsage_by_hand_on_x_equals_a():
 def test_a_state_does_not_depend_on_its_batch(encoder):
     torch.manual_seed(0)
     agent = Agent(NetConfig(hidden=16, encoder=encoder, head="index"))
-    alone = torch.cat([evaluate(agent, [state]).value() for state in STATES])
-    assert torch.allclose(evaluate(agent, STATES).value(), alone, atol=1e-5)
+    alone = torch.cat([forward(agent, [state]).value() for state in STATES])
+    assert torch.allclose(forward(agent, STATES).value(), alone, atol=1e-5)
 
 
 def test_an_mlp_has_no_nodes_to_point_at():

@@ -22,8 +22,8 @@ from train_ppo import (
     SuccessReplay,
     choose,
     collect,
-    evaluate,
     exploration,
+    forward,
     minibatch_losses,
     next_values,
     parse_args,
@@ -125,9 +125,9 @@ def test_a_truncated_episode_is_followed_by_the_value_of_its_own_last_state(agen
     rollout, _, _ = rollout_of(agent)
     following = next_values(agent, rollout)
     truncated = rollout.ended & ~rollout.terminated
-    own = evaluate(agent, rollout.successors).value().reshape(6, 4)
+    own = forward(agent, rollout.successors).value().reshape(6, 4)
     assert torch.allclose(following[truncated], own[truncated], atol=1e-6)
-    others = torch.cat([rollout.values[1:], evaluate(agent, rollout.following).value()[None]])
+    others = torch.cat([rollout.values[1:], forward(agent, rollout.following).value()[None]])
     assert torch.allclose(following[~truncated], others[~truncated], atol=1e-6)
     assert not torch.allclose(following[truncated], others[truncated], atol=1e-6)
 
@@ -151,7 +151,7 @@ def test_the_parts_of_the_loss_by_hand(agent):
     chosen, advantages = np.array([3, 17, 8]), torch.randn(6, 4)
     picked = [Memory(rollout.observations[5], 0, 1.0, 0, (), 1)] * 2
     losses = minibatch_losses(agent, rollout, advantages, chosen, picked, ARGS)
-    out = evaluate(agent, [rollout.observations[i] for i in chosen])
+    out = forward(agent, [rollout.observations[i] for i in chosen])
     advantage = advantages.reshape(-1)[chosen]
     old, ratio = (
         rollout.log_probs.reshape(-1)[chosen],
@@ -165,7 +165,7 @@ def test_the_parts_of_the_loss_by_hand(agent):
     error = 0.5 * ((out.value() - returns) ** 2).mean()
     assert losses["value_loss"].item() == pytest.approx(error.item(), abs=1e-5)
     assert losses["entropy"].item() == pytest.approx(out.entropy.mean().item(), abs=1e-5)
-    cloned = evaluate(agent, [rollout.observations[5]]).log_prob(np.array([0]))
+    cloned = forward(agent, [rollout.observations[5]]).log_prob(np.array([0]))
     assert losses["replay_loss"].item() == pytest.approx(-cloned.item(), abs=1e-5)
 
 
@@ -173,7 +173,7 @@ def test_stored_steps_are_weighed_by_the_policys_values(agent):
     rollout, _, _ = rollout_of(agent)
     states = rollout.observations[:3]
     memories = [Memory(state, 0, float(i), 0, (), 1) for i, state in enumerate(states)]
-    values = evaluate(agent, states).value().detach().numpy()
+    values = forward(agent, states).value().detach().numpy()
     wanted = np.maximum(np.arange(3) - values, 0) ** 2
     assert replay_weights(memories, train_ppo.as_policy(agent)) == pytest.approx(wanted, abs=1e-5)
     assert replay_weights(memories, None).tolist() == [1, 1, 1]

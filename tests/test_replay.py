@@ -9,7 +9,7 @@ from abel import Env, EnvConfig
 from abel.learner.replay import Finished, StoredReplay, search_unsolved
 from abel.search import Solution
 from abel.verify import Verdict
-from train_ppo import Agent, NetConfig, SuccessReplay, evaluate, sample
+from train_ppo import Agent, NetConfig, SuccessReplay, forward, sample
 
 
 def episode(*steps: str):
@@ -156,7 +156,7 @@ def test_behaviour_mixes_policy_and_uniform_over_operations():
     agent = Agent(NetConfig(hidden=8))
     rng = np.random.default_rng(0)
     with torch.no_grad():
-        out = evaluate(agent, [observation] * 4000)
+        out = forward(agent, [observation] * 4000)
     for epsilon in (0.0, 1.0):
         actions, log_probs = sample(out, np.full(4000, epsilon), rng)
         policy = out.log_probs.exp().numpy()
@@ -173,6 +173,6 @@ def test_exploration_never_takes_what_the_index_head_masks():
     observation, _ = env.reset()
     agent = Agent(NetConfig(hidden=8, head="index", cap=5))
     with torch.no_grad():
-        out = evaluate(agent, [observation] * 500)
+        out = forward(agent, [observation] * 500)
     actions, log_probs = sample(out, np.full(500, 0.9), np.random.default_rng(0))
     assert actions.max() == 4 and np.isfinite(log_probs).all()

@@ -10,7 +10,7 @@ from torch import nn
 from abel import Env, EnvConfig
 from abel.paper.encoders import paper_encoder
 from abel.paper.padded import PaddedTreeMLP, pad
-from train_ppo import Agent, NetConfig, collate, evaluate
+from train_ppo import Agent, NetConfig, collate, forward
 
 TEXTS = [
     "a*x + b", "e + (a*x + b)/(c*x + d)", "sin(a*x) + log(x)^2 = b", "a*x^2 + b*x + c",
@@ -59,9 +59,9 @@ def test_a_state_does_not_depend_on_its_batch(messages):
     torch.manual_seed(0)
     agent = Agent(NetConfig(hidden=16, messages=messages))
     states = observations()
-    together = evaluate(agent, states)
+    together = forward(agent, states)
     order = [3, 0, 5, 1, 4, 2, 3]
-    shuffled = evaluate(agent, [states[i] for i in order])
+    shuffled = forward(agent, [states[i] for i in order])
     assert torch.allclose(shuffled.value(), together.value()[order], atol=1e-5)
     first = np.zeros(len(order), dtype=np.int64)
     assert torch.allclose(
@@ -74,14 +74,14 @@ def test_a_state_does_not_depend_on_its_batch(messages):
 def test_repeated_states_are_forwarded_once():
     agent = Agent(NetConfig(hidden=16))
     states = observations()
-    out = evaluate(agent, [states[0], states[1], states[0]])
+    out = forward(agent, [states[0], states[1], states[0]])
     assert len(out.values) == 2 and out.which.tolist() == [0, 1, 0]
 
 
 def test_the_index_head_masks_what_is_past_its_cap():
     agent = Agent(NetConfig(hidden=16, head="index", cap=7))
     states = observations()
-    out = evaluate(agent, states)
+    out = forward(agent, states)
     for d, state in enumerate(states):
         log_probs = out.log_probs[out.offsets[d] : out.offsets[d + 1]]
         assert torch.isfinite(log_probs[:7]).all() and (log_probs[7:] == -torch.inf).all()

@@ -112,7 +112,9 @@ def restore_run(
     state: dict[str, Any] | None, run: Path, args: Any, parts: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> Counters:  # fmt: skip
-    """Undo `save_run`; `args` may name more steps in all than the run had. A new run begins at 0."""
+    """Undo `save_run`; `args` may name more steps in all than the run had. A new run begins
+    at 0.
+    """
     if state is None:
         return Counters()
     with refusing(f"cannot go on from '{run / 'last.pt'}'"):

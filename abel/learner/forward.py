@@ -31,7 +31,7 @@ class Outputs(NamedTuple):
         return self.log_probs[self.offsets[self.which] + actions]
 
 
-def evaluate(agent: Any, observations: Sequence[Observation]) -> Outputs:
+def forward(agent: Any, observations: Sequence[Observation]) -> Outputs:
     """Run the agent; states repeat in a rollout, and each is forwarded once."""
     which, states = distinct(observations)
     batch = collate(states, agent.net.share)
@@ -45,7 +45,7 @@ def as_policy(agent: Any) -> Policy:
 
     @torch.no_grad()
     def policy(observations: Sequence[Observation]) -> tuple[list[np.ndarray], np.ndarray]:
-        out = evaluate(agent, observations)
+        out = forward(agent, observations)
         log_probs = np.split(out.log_probs.numpy(), out.offsets[1:-1])
         return [log_probs[d] for d in out.which], out.value().numpy()
 
