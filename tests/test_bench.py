@@ -6,15 +6,16 @@ import random
 import pytest
 
 from abel import bench
+from abel.bench.times import Durations, percentiles
 
 
 def test_percentiles_in_buckets_are_within_two_percent():
-    rng, exact, bucketed = random.Random(0), [], bench.Durations()
+    rng, exact, bucketed = random.Random(0), [], Durations()
     for _ in range(5):
         times = [rng.lognormvariate(-7, 1.5) for _ in range(2000)]
         exact += times
         bucketed.add(times)
-    wanted, found = bench.percentiles(exact), bucketed.percentiles()
+    wanted, found = percentiles(exact), bucketed.percentiles()
     assert found.keys() == wanted.keys() and found["max"] == wanted["max"]
     for name in wanted:
         assert found[name] == pytest.approx(wanted[name], rel=0.03, abs=0.001)

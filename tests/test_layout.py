@@ -157,7 +157,7 @@ def test_every_command_is_listed():
 def test_abel_does_not_import_the_scripts():
     assert not (importers("train_ppo", True) | importers("evaluate", True)) - {"evaluate"}
     # `python -m abel.bench train` measures the learner, so that one command asks for it.
-    assert importers("train_ppo", False) == {"evaluate", "bench"}
+    assert importers("train_ppo", False) == {"evaluate", "bench.training"}
     assert importers("evaluate", False) == set()
     assert importers("tests", False) == set()
 
@@ -173,7 +173,7 @@ def test_torch_comes_with_networks_only():
     others = {"learner.replay", "picov.exactness", "picov.reward", "picov.__main__"}
     assert with_torch == {*networks, *others}
     # Checkpoints, and the benchmark of the network: on demand.
-    assert importers("torch", False) - importers("torch", True) == {"learner.records", "bench"}
+    assert importers("torch", False) - importers("torch", True) == {"learner.records", "bench.training"}
 
 
 def test_the_scripts_do_no_algebra():
