@@ -261,7 +261,11 @@ MUTANTS = [
         ),
         ("A* without its guess", "depth + 1 + weight * after.form.complexity", "depth + 1"),
         ("search past the episode's length", "if depth + 1 < config.max_steps:", "if True:"),
-        ("budget ignored", "while frontier and expansions < budget:", "while frontier:"),
+        (
+            "budget off by one",
+            "while frontier and expansions < budget:",
+            "while frontier and expansions <= budget:",
+        ),
     ),
 ]
 
