@@ -245,10 +245,13 @@ MUTANTS = [
         ("least probable first", "np.argsort(-totals", "np.argsort(totals"),
         (
             "paths in circles",
-            "if place.key in found or (place.key in node.seen and not loops):",
-            "if place.key in found:",
+            "if state.key in found or (state.key in node.seen and not loops):",
+            "if state.key in found:",
         ),
-        ("forms kept twice", "if place.key in found or (", "if ("),
+        ("forms kept twice", "if state.key in found or (", "if ("),
+    ),
+    *in_file(
+        "abel/search/ahead.py",
         (
             "look ahead likes the large",
             "config.complexity_coef * sizes - values",
@@ -259,8 +262,11 @@ MUTANTS = [
             "if solution.solved and len(start.path + solution.path) <= config.max_steps",
             "if solution.solved",
         ),
-        ("A* without its guess", "depth + 1 + weight * after.form.complexity", "depth + 1"),
-        ("search past the episode's length", "if depth + 1 < config.max_steps:", "if True:"),
+    ),
+    *in_file(
+        "abel/search/blind.py",
+        ("A* without its guess", "depth + weight * after.form.complexity", "depth"),
+        ("search past the episode's length", "if depth < config.max_steps:", "if True:"),
         (
             "budget off by one",
             "while frontier and expansions < budget:",

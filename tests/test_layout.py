@@ -173,7 +173,10 @@ def test_torch_comes_with_networks_only():
     others = {"learner.replay", "picov.exactness", "picov.reward", "picov.__main__"}
     assert with_torch == {*networks, *others}
     # Checkpoints, and the benchmark of the network: on demand.
-    assert importers("torch", False) - importers("torch", True) == {"learner.records", "bench.training"}
+    assert importers("torch", False) - importers("torch", True) == {
+        "learner.records",
+        "bench.training",
+    }
 
 
 def test_the_scripts_do_no_algebra():
