@@ -37,6 +37,7 @@ ZERO, ONE, MINUS_ONE = Integer(0), Integer(1), Integer(-1)
 
 # Pure facts about immutable trees, remembered per node. The bound keeps a long run's memory flat.
 remember = lru_cache(maxsize=1 << 16)
+MAX_SHARED = 1 << 18
 
 
 class Label(Symbol):
@@ -62,6 +63,17 @@ def new_label(name: str, block: Expr) -> Label:
     label = Symbol.__xnew__(Label, name)
     label.block = block
     return label
+
+
+@lru_cache(maxsize=MAX_SHARED)
+def shared(expr: Expr) -> Expr:
+    """An equal tree whose every part is the one object that stands for all that equal it.
+
+    What is remembered per node is then found by identity: SymPy compares equal trees node by node.
+    """
+    if expr.args:
+        expr._args = tuple(map(shared, expr.args))
+    return expr
 
 
 @remember

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sympy import Expr
 
 from abel.encode import Constants, Observation, observe
-from abel.equation import ZERO, Equation, complexity
+from abel.equation import ZERO, Equation, complexity, shared
 from abel.numeric import is_solvable, scale_of
 from abel.operations import (
     OPERATIONS,
@@ -92,7 +92,8 @@ class TransitionCache:
         if found is None:
             if len(self.forms) >= self.capacity:
                 self.sweep()
-            found = self.forms[key] = Form(lhs, rhs, self.stamp)
+            key = (shared(lhs), shared(rhs))
+            found = self.forms[key] = Form(*key, self.stamp)
         return found
 
     def sweep(self) -> None:

@@ -55,10 +55,16 @@ def legal_actions(
     for row in operations:
         if row.takes_term:
             found = legal_ones(row, sides, terms, errors)
-            actions += [Action(row.name, about.term) for about in found]
+            actions += [about.actions.get(row.name) or new_action(row, about) for about in found]
         elif legal_ones(row, sides, (None,), errors):
             actions.append(Action(row.name))
     return actions
+
+
+def new_action(row: Operation, about: Facts) -> Action:
+    """An action with a term, made once: a state has dozens, and states share their terms."""
+    action = about.actions[row.name] = Action(row.name, about.term)
+    return action
 
 
 def legal_ones(

@@ -8,7 +8,7 @@ lose a root, or if the result could pass a size limit.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sympy import Expr
 
@@ -45,6 +45,7 @@ class Facts(NamedTuple):
     """What legality asks about a term, gathered once."""
 
     term: Expr
+    actions: dict[str, Any]  # with this term, by operation, as they are asked for
     nodes: int
     has_x: bool
     size: float  # |term| at the first two sample points, which differ in x only
@@ -64,7 +65,7 @@ def facts(term: Expr, scale: int) -> Facts:
             swell = swelling(term, scale)
             over = Multiplier(inverse, tuple(map(abs, inverse)), swell, has_x(term))
     size = abs(at[0]) + abs(at[1])
-    return Facts(term, num_nodes(term), has_x(term), size, times, over)
+    return Facts(term, {}, num_nodes(term), has_x(term), size, times, over)
 
 
 class Sides(NamedTuple):
