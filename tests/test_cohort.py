@@ -217,3 +217,11 @@ def test_every_cohort_of_the_project_can_be_run(path, tmp_path):
         args = parse_args(job.flags)
         assert load_dataset(args.dataset, "val"), job.cell
         assert set(job.decoders) <= set(DECODERS) and set(job.reports) <= set(REPORTS)
+
+
+def test_a_run_without_validation_equations_has_an_empty_curve(tmp_path):
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_scalar("time/cpu", 3.0, 128)
+    found = cells.curve_of(tmp_path)
+    assert found["curve"] == [] and found["steps"] == 128 and found["cpu_seconds"] == 3
+    assert set(found["steps_and_minutes_to"].values()) == {None}

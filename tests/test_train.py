@@ -183,7 +183,7 @@ def test_it_learns_the_first_level_in_about_a_minute(tmp_path):
     assert args.dataset == "abel_level1" and state["step"] <= 13_000
     shares = training(run)["share"]
     assert sum(values[-1] for values in shares.values()) == pytest.approx(1, abs=1e-3)
-    table = (Path(SCRIPT).parent / "README.md").read_text()
+    table = (Path(SCRIPT).parent / "runs" / "README.md").read_text()
     for tag in read_scalars(run, ""):
         group, name = tag.split("/", 1)
         assert group not in ("eval", "hparam")  # of an empty validation set, nothing

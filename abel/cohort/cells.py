@@ -133,8 +133,10 @@ def curve_of(run: Path) -> dict[str, Any]:
     """
     scalars = read_scalars(run, "")
     seconds = dict(zip(*(column.tolist() for column in scalars["time/cpu"])))
-    steps, values = scalars["eval/val_greedy"]
-    curve = list(zip(steps.tolist(), values.round(4).tolist()))
+    curve = []
+    if "eval/val_greedy" in scalars:  # a set without validation equations has none
+        steps, values = scalars["eval/val_greedy"]
+        curve = list(zip(steps.tolist(), values.round(4).tolist()))
     reached = {}
     for level in LEVELS:
         step = next((step for step, value in curve if value >= level), None)
