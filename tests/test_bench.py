@@ -3,9 +3,11 @@
 import json
 import random
 
+import numpy as np
 import pytest
 
 from abel import bench
+from abel.bench.against import differing
 from abel.bench.times import Durations, percentiles
 
 
@@ -44,3 +46,29 @@ def test_a_soak_that_repeats_itself_meets_fewer_forms(tmp_path):
     again = soak(tmp_path, "--soak-steps", "300", "--again", "9")
     assert again["steps"] == once["steps"] == 300 and again["failed_actions"] == 0
     assert 10 < again["forms"] < once["forms"] / 2
+
+
+def test_scalars_of_two_commits_are_compared_to_the_last_bit_but_for_timings():
+    steps, values = np.array([1, 2]), np.array([0.5, 0.25])
+    there = {
+        "losses/entropy": (steps, values),
+        "time/env": (steps, values),
+        "charts/SPS": (steps, values),
+    }
+    here = {**there, "time/env": (steps, 2 * values)}
+    assert differing(there, here) == []
+    assert differing(there, {**here, "losses/entropy": (steps, np.nextafter(values, 1))})
+    assert differing(there, {**here, "solve/rate": (steps, values)}) == ["solve/rate"]
+    assert differing(there, {**here, "losses/entropy": (steps[:1], values[:1])})
+
+
+def test_another_commit_that_does_not_exist_is_refused_in_a_line(capsys):
+    assert bench.main(["env", "--against", "no-such-ref"]) == 2
+    said = capsys.readouterr().err
+    assert "no-such-ref" in said and len(said.splitlines()) == 1
+
+
+def test_only_speed_is_compared_with_another_commit(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        bench.main(["soak", "--against", "HEAD"])
+    assert "--against goes with env and train" in capsys.readouterr().err
