@@ -203,7 +203,7 @@ class TreeMLP(nn.Module):
         super().__init__()
         self.net, width = net, net.hidden
         inputs = width * (2 if net.messages == "up" else 3)
-        self.embed = nn.Embedding(len(TOKENS), net.embed)
+        self.embed = checkpoint.named_embedding(TOKENS, net.embed)
         self.project = nn.Linear(net.embed, width)
         self.role = nn.Embedding(len(ROLES), width)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(net.rounds))
@@ -231,7 +231,7 @@ class Agent(nn.Module):
         self.encoder = TreeMLP(net) if net.encoder == "tree" else paper_encoder(net)
         self.value = mlp(width, width, 1)
         if net.head == "pointer":
-            self.op = nn.Embedding(len(OPERATIONS), width)
+            self.op = checkpoint.named_embedding(OPERATIONS, width)
             self.term = nn.Linear(width, width)
             self.context = nn.Linear(width, width)
             self.score = nn.Linear(width, 1)

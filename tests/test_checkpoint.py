@@ -49,6 +49,21 @@ def test_a_row_that_is_gone_or_miscounted_is_an_error_that_says_so(stored, words
         match_rows(torch.ones(2, 3), stored, ["add", "mul"])
 
 
+def test_a_new_row_changes_no_other_weight_of_a_seed(monkeypatch):
+    def weights():
+        torch.manual_seed(3)
+        return Agent(NetConfig(hidden=8, embed=8)).state_dict()
+
+    before = weights()
+    more = {"cube": replace(OPERATIONS["square"], name="cube"), **OPERATIONS}
+    monkeypatch.setattr(train_ppo, "OPERATIONS", more)
+    after = weights()
+    assert torch.equal(after["op.weight"][1:], before["op.weight"])
+    assert all(torch.equal(after[name], before[name]) for name in before if name != "op.weight")
+    torch.manual_seed(4)
+    assert not torch.equal(Agent(NetConfig(hidden=8, embed=8)).op.weight, before["op.weight"])
+
+
 def stored_without(*names: str, head: str = "pointer") -> tuple[dict, Agent]:
     """A checkpoint of a version that did not have these operations, and its agent."""
     agent = Agent(NetConfig(hidden=8, embed=8, head=head))

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from abel.env import EnvConfig
 from abel.learner.config import config_from_dict
@@ -48,6 +48,20 @@ def best_of(path: Path) -> Path:
     return path / "best.pt" if (path / "best.pt").exists() else path / "last.pt"
 
 
+def fresh_row(name: str, width: int, seed: int) -> Tensor:
+    """A random embedding that hangs on the name and the seed alone."""
+    generator = torch.Generator().manual_seed(zlib.crc32(f"{seed} {name}".encode()))
+    return torch.randn(width, generator=generator)
+
+
+def named_embedding(names: Collection[str], width: int) -> nn.Embedding:
+    """An embedding of names, drawn so that a new name moves neither the others' rows nor anything
+    else that the seed decides: what is not offered changes no run.
+    """
+    rows = [fresh_row(name, width, torch.initial_seed()) for name in names]
+    return nn.Embedding.from_pretrained(torch.stack(rows), freeze=False)
+
+
 def match_rows(rows: Tensor, stored: list[str], table: Collection[str]) -> Tensor:
     """Embeddings of the operations in `table`, given those of the ones `stored`, by name.
 
@@ -62,8 +76,7 @@ def match_rows(rows: Tensor, stored: list[str], table: Collection[str]) -> Tenso
         if name in stored:
             row.copy_(rows[stored.index(name)])
         else:
-            seed = torch.Generator().manual_seed(zlib.crc32(name.encode()))
-            row.normal_(generator=seed)
+            row.copy_(fresh_row(name, row.numel(), 0).view_as(row))
     return matched
 
 

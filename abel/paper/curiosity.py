@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from abel.encode import Observation
 from abel.learner.batch import Batch, collate
+from abel.learner.checkpoint import named_embedding
 from abel.learner.rollout import Rollout
 from abel.operations import OPERATIONS
 from abel.paper.encoders import GraphSAGE
@@ -126,7 +127,7 @@ class ICM(Curiosity):
     def build(self) -> None:
         hidden = self.hidden
         self.features = self.encoder()
-        self.op = nn.Embedding(len(OPERATIONS), hidden)
+        self.op = named_embedding(OPERATIONS, hidden)
         self.forward_model = nn.Sequential(
             nn.Linear(2 * hidden, hidden), nn.ReLU(), nn.Linear(hidden, hidden)
         )

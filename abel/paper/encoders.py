@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from abel.encode import TOKENS
 from abel.learner.batch import POOLS, Batch, mean_pool, neighbor_sums
+from abel.learner.checkpoint import named_embedding
 from abel.learner.config import NetConfig
 
 LENGTH = 50  # of the paper's padded vector of preorder ids
@@ -33,7 +34,7 @@ class PaperTreeMLP(nn.Module):
     ) -> None:
         super().__init__()
         self.rounds, self.messages, self.pool = rounds, messages, pool
-        self.embed = nn.Embedding(len(TOKENS), embed)
+        self.embed = named_embedding(TOKENS, embed)
         self.project = nn.Linear(embed, hidden)
         ways = 1 if messages == "up" else 2
         self.update = nn.Sequential(
@@ -76,7 +77,7 @@ class GraphConvolution(nn.Module):
 
     def __init__(self, hidden: int, embed: int, rounds: int) -> None:
         super().__init__()
-        self.embed = nn.Embedding(len(TOKENS), embed)
+        self.embed = named_embedding(TOKENS, embed)
         sizes = [embed] + [hidden] * rounds
         self.layers = nn.ModuleList(nn.Linear(i, o) for i, o in zip(sizes, sizes[1:]))
 
@@ -97,7 +98,7 @@ class GraphSAGE(nn.Module):
 
     def __init__(self, hidden: int, embed: int, rounds: int) -> None:
         super().__init__()
-        self.embed = nn.Embedding(len(TOKENS), embed)
+        self.embed = named_embedding(TOKENS, embed)
         sizes = [embed] + [hidden] * rounds
         self.own = nn.ModuleList(nn.Linear(i, o) for i, o in zip(sizes, sizes[1:]))
         self.near = nn.ModuleList(nn.Linear(i, o, bias=False) for i, o in zip(sizes, sizes[1:]))
