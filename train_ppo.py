@@ -153,7 +153,8 @@ PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "general": {
         "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
         "env": replace(OUR_ENV, substitutions="general", constants="repeats",
-                       conditional_penalty=0.2, max_steps=16),
+                       tan=True, conditional_penalty=0.2, max_steps=28, max_changes=10,
+                       max_goals=4),
     },
     **PAPER_PRESETS,
 }  # fmt: skip

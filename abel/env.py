@@ -48,16 +48,22 @@ class EnvConfig:
     """cov alone, or in its place the general ones below and gather"""
     let: bool = True
     """with general substitutions: offer naming a sub-expression"""
-    shift: bool = True
-    """with general substitutions: offer removing a polynomial's next-to-leading term"""
-    vieta: bool = True
-    """with general substitutions: offer x := x - p/(n*x)"""
-    tan_half: bool = True
-    """with general substitutions: offer x := 2*atan(x)"""
+    ansatz: bool = True
+    """with general substitutions: offer x := x^i + h*x^j, with h such that a term vanishes"""
+    ansatz_bound: Literal[1, 2, 3] = 2
+    """largest exponent in these forms, up or down"""
+    squares: bool = True
+    """with general substitutions: offer to write a quartic as a difference of squares"""
+    shift: bool = False
+    """with general substitutions: supply the removal of a polynomial's next-to-leading term"""
+    vieta: bool = False
+    """with general substitutions: supply x := x - p/(n*x)"""
+    tan_half: bool = False
+    """with general substitutions: supply x := 2*atan(x)"""
     lambert: bool = True
     """with general substitutions: offer the inverse of u*exp(u)"""
     resolvent: bool = False
-    """with general substitutions: offer to split a quartic by a root of its resolvent cubic"""
+    """with general substitutions: supply the resolvent cubic, by a root of which a quartic splits"""
     max_changes: int = 6
     """general substitutions allowed in an episode"""
     max_goals: int = 3
@@ -112,6 +118,19 @@ class EnvConfig:
         return self.substitutions == "general"
 
     @property
+    def ansatz_1(self) -> bool:
+        """Whether forms with exponents up to 1 are offered."""
+        return self.ansatz
+
+    @property
+    def ansatz_2(self) -> bool:
+        return self.ansatz and self.ansatz_bound >= 2
+
+    @property
+    def ansatz_3(self) -> bool:
+        return self.ansatz and self.ansatz_bound >= 3
+
+    @property
     def detector(self) -> bool:
         """Whether `cov` finds them for it."""
         return self.substitutions == "detector"
@@ -143,7 +162,21 @@ class EnvConfig:
 def look(state: State, config: EnvConfig, cache: TransitionCache) -> Observation:
     """What an agent sees in a state, with the actions that its substitutions so far leave legal."""
     changes_left = state.num_changes < config.cap
-    return cache.observe(state.form, changes_left, len(state.goals) < config.max_goals)
+    seen = cache.observe(state.form, changes_left, len(state.goals) < config.max_goals)
+    waiting = state.waiting
+    return without_circles(seen, state.form, waiting, cache) if waiting else seen
+
+
+def without_circles(
+    seen: Observation, form: Form, waiting: set[tuple], cache: TransitionCache
+) -> Observation:
+    """The observation without the actions that open an equation which waits already."""
+
+    def new(action: Action) -> bool:
+        opens = cache.operations[action.op].opens
+        return opens is None or opens(form.lhs, form.rhs, action.term) not in waiting
+
+    return seen.only([new(action) for action in seen.actions])
 
 
 class Env:

@@ -196,6 +196,12 @@ def fraction(expr: Expr, generator: Expr, root: int) -> Fraction:
     return constant(opaque(expr)), ONE
 
 
+def residue(expr: Expr) -> int:
+    """An expression without x in the prime field."""
+    top, below = fraction(expr, X, 1)
+    return int(top[0]) * pow(int(below[0]), -1, PRIME) % PRIME
+
+
 def exponential_power(expr: Expr, generator: Expr) -> int:
     """n where expr = generator**n, of exponentials and of an n that is not too large; else 0."""
     if isinstance(expr, exp) and isinstance(generator, exp):

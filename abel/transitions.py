@@ -28,7 +28,7 @@ from abel.operations import (
     settle,
     solved_form,
 )
-from abel.transforms import Goal, Transform, open_goals, reach_goal
+from abel.transforms import Ansatz, Pending, Transform, open_goals, reach_goal
 from abel.verify import Verdict, verify_root
 
 MAX_VERDICTS = 1 << 16
@@ -183,7 +183,7 @@ class State(NamedTuple):
 
     form: Form
     stack: tuple[Transform, ...] = ()
-    goals: tuple[Goal, ...] = ()  # those of the stack
+    goals: tuple[Pending, ...] = ()  # those of the stack
     num_changes: int = 0
 
     @property
@@ -195,18 +195,23 @@ class State(NamedTuple):
         return self.form.rhs
 
     @property
-    def key(self) -> tuple[Expr, Expr, tuple[Goal, ...]]:
+    def key(self) -> tuple[Expr, Expr, tuple[Pending, ...]]:
         """Equal for states with the same future, whatever led there.
 
         By sides, not by form: an evicted form that comes back is another object.
         """
         return self.form.lhs, self.form.rhs, self.goals
 
+    @property
+    def waiting(self) -> set[tuple]:
+        """Equations that wait for the value of a letter in their substitution."""
+        return {goal.waiting for goal in self.goals if isinstance(goal, Ansatz)}
+
     def push(self, form: Form, transform: Transform | None, kind: str) -> State:
         """The state after an operation of this kind that led to `form`."""
         if transform is None:
             return self._replace(form=form)
-        goals = (*self.goals, transform) if isinstance(transform, Goal) else self.goals
+        goals = (*self.goals, transform) if isinstance(transform, Pending) else self.goals
         num_changes = self.num_changes + (kind in SUBSTITUTIONS)
         return State(form, (*self.stack, transform), goals, num_changes)
 
@@ -224,8 +229,11 @@ def advance(state: State, action: Action, cache: TransitionCache) -> tuple[State
 
 
 def land(state: State, cache: TransitionCache) -> State:
-    """With a goal open, `x = r` leads on to the goal's equation; any other state is itself."""
-    if not (state.form.solved_form and state.goals):
-        return state
-    lhs, rhs, stack = reach_goal(state.stack, state.form.rhs)
-    return State(cache.form(*settle(lhs, rhs)), stack, open_goals(stack), state.num_changes)
+    """With a goal open, `x = r` leads on to the goal's equation, and on from there if that reads
+    x = r, too; any other state is itself.
+    """
+    while state.form.solved_form and state.goals:
+        lhs, rhs, stack = reach_goal(state.stack, state.form.rhs)
+        form = cache.form(*settle(lhs, rhs))
+        state = State(form, stack, open_goals(stack), state.num_changes)
+    return state

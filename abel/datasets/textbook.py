@@ -36,7 +36,10 @@ from abel.transitions import TransitionCache
 
 UNDO = {exp: "log", log: "exp", sin: "asin", cos: "acos", asin: "sin", acos: "cos"}
 PAPER = EnvConfig(terms="blocks", cache_size=5000)
-GENERAL = replace(PAPER, substitutions="general", max_steps=30)
+GENERAL = replace(
+    PAPER, substitutions="general", max_steps=30, ansatz=False, shift=True, vieta=True,
+    tan_half=True,
+)  # fmt: skip
 ROUTES = {  # what the script may use, by the question that is decided (`abel.datasets.decisions`)
     "route": PAPER,
     "route without cov": replace(PAPER, cov="off"),

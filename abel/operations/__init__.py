@@ -9,7 +9,7 @@ from typing import Any
 from sympy import Add, Expr, latex, sstr
 
 from abel.equation import ZERO, X, has_x, subterms
-from abel.operations import arithmetic, functions, let, relabel, rewriting, substitutions
+from abel.operations import ansatz, arithmetic, functions, let, relabel, rewriting, substitutions
 from abel.operations.detector import Generator, cov, propose
 from abel.operations.forks import Fork, Taken, factors, out_of_reach
 from abel.operations.legality import Facts, Sides, facts
@@ -28,7 +28,7 @@ OPERATIONS: dict[str, Operation] = {
     row.name: row
     for row in (
         *arithmetic.ROWS, *functions.ROWS, *rewriting.ROWS, relabel.ROW, cov(propose),
-        rewriting.GATHER, *substitutions.ROWS, let.ROW,
+        rewriting.GATHER, *substitutions.ROWS, let.ROW, *ansatz.ROWS,
     )
 }  # fmt: skip
 
@@ -73,6 +73,9 @@ def legal_ones(
     """The terms, by their facts, with which an operation is legal; [None] if it takes none."""
     legal = row.legal
     try:
+        if row.terms is not None and len(terms) > 1:
+            few = row.terms(sides)
+            terms = [about for about in terms if about.term in few] if few else ()
         return [about for about in terms if legal(sides, about)]
     except Exception as error:
         if len(terms) > 1:  # of one term, and then that one is not legal

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Hashable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -44,6 +44,9 @@ class Operation:
     gives the branches of a step that takes one of several values, and `keeps` says that every root
     survives it if all of them are followed. `retell` applies the operation as a stored document has
     it, where what it pushes is no function of the sides alone.
+
+    `terms` gives the only terms that `legal` is to be asked about. `opens` tells the equation that
+    a step opens from others, so that one that is open already is not opened again.
     """
 
     name: str
@@ -57,6 +60,8 @@ class Operation:
     forks: Callable[[Taken], list[Fork]] = of_substitution
     keeps: bool = False
     retell: Callable[[str, Expr, Expr], Apply | None] | None = None
+    terms: Callable[..., Container[Expr]] | None = None  # of Sides
+    opens: Callable[[Expr, Expr, Expr], Hashable] | None = None  # of the sides and the term
 
 
 def both(function: Callable[[Expr], Expr]) -> Apply:

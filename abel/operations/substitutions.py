@@ -22,7 +22,6 @@ from abel.equation import (
     Label,
     X,
     has_x,
-    num_nodes,
     remember,
     split_factor,
     split_summand,
@@ -49,12 +48,11 @@ from abel.rewrite import (
     shift,
     total,
 )  # fmt: skip
-from abel.transforms import HOLE, Goal, Substitute, name_blocks
+from abel.transforms import HOLE, Goal, Substitute, with_letters
 
 MAX_DEGREE = 8  # of a polynomial that is shifted
 MAX_EXPANDED = 300  # nodes of what is expanded on the way
 MAX_ANGLES = 3  # degree in sin and cos together
-LARGE = 7  # nodes past which a coefficient of the new equation gets a letter
 
 
 @remember
@@ -72,18 +70,15 @@ def exact_coefficients(lhs: Expr, rhs: Expr) -> list[Expr] | None:
     return coeffs if 3 <= len(coeffs) <= MAX_DEGREE + 1 else None
 
 
-def with_letters(coeffs: list[Expr]) -> tuple[Expr, tuple[Label, ...]]:
+def written(coeffs: list[Expr]) -> tuple[Expr, tuple[Label, ...]]:
     """The polynomial with these coefficients, the large ones named, and their names."""
-    coeffs = [ZERO if is_zero(c) else c for c in coeffs]
-    large = list(dict.fromkeys(c for c in coeffs if num_nodes(c) > LARGE))
-    labels = name_blocks(large, coeffs)
-    named = dict(zip(large, labels))
-    return polynomial([named.get(c, c) for c in coeffs]), labels
+    named, labels = with_letters([ZERO if is_zero(c) else c for c in coeffs], [])
+    return polynomial(named), labels
 
 
 def substituted(coeffs: list[Expr], phi: Expr) -> Applied:
     """The polynomial equation with these coefficients after x := phi(x)."""
-    lhs, labels = with_letters(coeffs)
+    lhs, labels = written(coeffs)
     return lhs, ZERO, Substitute(phi, labels)
 
 
@@ -208,11 +203,41 @@ def resolvent(lhs: Expr, rhs: Expr) -> Applied | None:
     over = power(coeffs[4], MINUS_ONE)
     r, q, p = (product(c, over) for c in coeffs[:3])
     third = difference(power(p, Integer(2)), product(Integer(4), r))
-    cubic, labels = with_letters([negate(power(q, Integer(2))), third, product(Integer(2), p), ONE])
+    cubic, labels = written([negate(power(q, Integer(2))), third, product(Integer(2), p), ONE])
     s = power(HOLE, Rational(1, 2))
     free = product(Rational(1, 2), total(p, HOLE, product(q, power(s, MINUS_ONE))))
     quadratic = total(power(X, Integer(2)), negate(product(s, X)))
     return cubic, ZERO, Goal(quadratic, negate(free), labels)
+
+
+@remember
+def squares(lhs: Expr, rhs: Expr) -> Applied | None:
+    """Of x**4 + b*x**3 + c*x**2 + d*x + e = 0 an h first, such that both sides are squares in
+    (x**2 + b*x/2 + h)**2 = (b**2/4 + 2*h - c)*x**2 + (b*h - d)*x + h**2 - e.
+
+    The right side is a square where its discriminant, a cubic in h, is 0. Where it can become a
+    constant, the quartic is one in a square of x + b/4, and needs no h.
+    """
+    coeffs = exact_coefficients(lhs, rhs)
+    if coeffs is None or len(coeffs) != 5:
+        return None
+    over = power(coeffs[4], MINUS_ONE)
+    e, d, c, b = (product(coefficient, over) for coefficient in coeffs[:4])
+    square, two = power(b, Integer(2)), Integer(2)
+    start = difference(product(Rational(1, 4), square), c)  # of the leading coefficient
+    if is_zero(difference(product(Rational(-1, 2), b, start), d)):
+        return None
+    cubic, labels = written([
+        difference(negate(power(d, two)), product(Integer(4), e, start)),
+        difference(product(two, b, d), product(Integer(8), e)),
+        product(Integer(-4), c),
+        Integer(8),
+    ])  # fmt: skip
+    lead, middle = total(start, product(two, HOLE)), difference(product(b, HOLE), d)
+    inside = total(power(X, two), product(Rational(1, 2), b, X), HOLE)
+    apex = product(Rational(1, 2), middle, power(lead, MINUS_ONE))
+    right = product(lead, power(total(X, apex), two))
+    return cubic, ZERO, Goal(power(inside, two), right, labels)
 
 
 # ---- Steps that change no variable ----
@@ -306,6 +331,8 @@ ROWS = (
              kind="change", keeps=True),
     # x = pi is lost, which no value of tan(x/2) gives.
     supplied("tan-half", "substitute 2*atan(x)", r"x := 2\arctan x", tan_half, kind="change"),
+    supplied("squares", "make both sides squares", r"(\cdot)^2 = (\cdot)^2", squares, kind="goal",
+             keeps=True),
     supplied("resolvent", "split a quartic into quadratics", r"\text{resolvent}", resolvent,
              kind="goal", forks=resolvent_forks, keeps=True),
 )  # fmt: skip

@@ -11,10 +11,10 @@ from sympy import Expr
 from abel.env import EnvConfig, as_equation, look
 from abel.operations import Action, settle
 from abel.search.decode import Solution
-from abel.transforms import Goal, Transform, unwind
+from abel.transforms import Pending, Transform, unwind
 from abel.transitions import State, TransitionCache, advance
 
-Key = tuple[Expr, Expr, tuple[Goal, ...]]  # two sides and the open goals
+Key = tuple[Expr, Expr, tuple[Pending, ...]]  # two sides and the open goals
 MAX_FRONTIER = 100_000  # states that wait, about 3 kB each; past it the worse half is dropped
 
 
