@@ -21,6 +21,10 @@ from abel.transforms import Transform, unwind
 from abel.transitions import Form, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
+# The general substitutions with mathematics that is supplied where the agent could derive it.
+SUPPLIED: dict[str, Any] = {
+    "ansatz": False, "squares": False, "shift": True, "vieta": True, "tan_half": True,
+}  # fmt: skip
 MAX_DRAWS = 1000  # of equations, until one leaves something to do
 
 
@@ -63,7 +67,7 @@ class EnvConfig:
     lambert: bool = True
     """with general substitutions: offer the inverse of u*exp(u)"""
     resolvent: bool = False
-    """with general substitutions: supply the resolvent cubic, by a root of which a quartic splits"""
+    """with general substitutions: supply a cubic by a root of which a quartic splits"""
     max_changes: int = 6
     """general substitutions allowed in an episode"""
     max_goals: int = 3

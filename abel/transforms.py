@@ -159,7 +159,7 @@ def open_goals(stack: tuple[Transform, ...]) -> tuple[Pending, ...]:
 def reach_goal(
     stack: tuple[Transform, ...], root: Expr
 ) -> tuple[Expr, Expr, tuple[Transform, ...]]:
-    """The equation of the innermost open goal, now that its unknown is found, and the stack there."""
+    """The equation of the innermost open goal, its unknown being found, and the stack there."""
     place = max(i for i, transform in enumerate(stack) if isinstance(transform, Pending))
     pending = open_goals(stack)[-1]
     value = unwind((Relabel(pending.labels), *stack[place + 1 :]), root)

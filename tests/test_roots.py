@@ -26,7 +26,7 @@ from sympy import (
 
 from abel import EnvConfig, parse, verify_root
 from abel.datasets import Problem, textbook
-from abel.env import look
+from abel.env import SUPPLIED, look
 from abel.equation import Equation, X
 from abel.operations import OPERATIONS, Taken, factors, out_of_reach
 from abel.operations.forks import every_value
@@ -46,7 +46,7 @@ A, B = Symbol("a"), Symbol("b")
 N, M = Symbol("n", integer=True), Symbol("m", integer=True)
 DETECTOR = EnvConfig(max_steps=30)
 BRANCHES = EnvConfig(max_steps=30, branches=True)
-GENERAL = EnvConfig(substitutions="general", terms="blocks", max_steps=30)
+GENERAL = EnvConfig(substitutions="general", terms="blocks", max_steps=30, **SUPPLIED)
 
 
 def script(config, cache, proposals):

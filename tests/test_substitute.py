@@ -5,7 +5,7 @@ import pytest
 from sympy import Integer, Symbol, exp, sstr
 
 from abel import Env, EnvConfig, Trace, parse, verify_root
-from abel.env import look
+from abel.env import SUPPLIED, look
 from abel.equation import ZERO, Label, X, split_factor, split_summand
 from abel.operations import OPERATIONS
 from abel.operations.let import lets
@@ -17,7 +17,7 @@ from abel.search import greedy
 from abel.transforms import Goal, Relabel, Substitute, open_goals, reach_goal, unwind
 from abel.transitions import State, land
 
-GENERAL = EnvConfig(substitutions="general", max_steps=30)
+GENERAL = EnvConfig(substitutions="general", max_steps=30, **SUPPLIED)
 
 
 def named(equation):
@@ -184,7 +184,7 @@ def test_letters_of_a_resolvent_are_undone_with_its_root():
 
 def test_a_false_root_of_a_resolvent_is_a_dead_end():
     """By u = 0, which is no root of a resolvent, the goal would divide by 0."""
-    config = EnvConfig(substitutions="general", resolvent=True)
+    config = EnvConfig(substitutions="general", resolvent=True, **SUPPLIED)
     equation, cache = parse("a*x^4 + b*x^2 + c*x + d"), config.new_cache()
     _, _, goal = resolvent(equation.lhs, equation.rhs)
     state = land(State(cache.form(X, ZERO), (goal,), (goal,), 1), cache)
@@ -278,7 +278,7 @@ def test_each_substitution_can_be_switched_off():
 def test_substitutions_and_goals_are_capped():
     text = "a*log(log(x))^4 + b*log(log(x))^2 + c*log(log(x)) + d"
     for config, gone in (({"max_changes": 0}, {"let", "shift"}), ({"max_goals": 0}, {"let"})):
-        env = play(text, config=EnvConfig(substitutions="general", **config))
+        env = play(text, config=EnvConfig(substitutions="general", **SUPPLIED, **config))
         assert not gone & {action.op for action in env.actions}
     env = play(text, "let log(x)", config=EnvConfig(substitutions="general", max_goals=1))
     assert "let" not in {action.op for action in env.actions}

@@ -10,6 +10,7 @@ import pytest
 
 from abel import Env, EnvConfig, Trace, parse
 from abel.datasets.textbook import solve
+from abel.env import SUPPLIED
 from abel.operations import OPERATIONS, legal_actions
 from abel.trace import MAX_BYTES, main, rules, take, term_of
 from abel.transitions import start_of
@@ -113,7 +114,9 @@ def test_a_condition_is_compared_as_it_is_written():
 def traces() -> list[Trace]:
     """Solutions with every kind of transform, episodes without one, and a root that is none."""
     found = [solved_trace(text, relabel) for text in SOLVED for relabel in (False, True)]
-    general = EnvConfig(substitutions="general", terms="blocks", resolvent=True, max_changes=8)
+    general = EnvConfig(
+        substitutions="general", terms="blocks", resolvent=True, max_changes=8, **SUPPLIED
+    )
     for text in ("exp(2*x) + a*exp(x) + b", "x^3 + a*x + b", "x^4 + a*x^2 + b*x + c",
                  "a*x^4 + b*x^2 + c", "cos(x)^2 + a*cos(x) = b"):  # fmt: skip
         env = Env([text], general)

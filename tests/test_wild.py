@@ -9,7 +9,7 @@ import pytest
 from abel.datasets.decisions import decisions_for
 from abel.datasets.load import WILD, DatasetError, Problem, load_dataset
 from abel.datasets.textbook import has_route, solve
-from abel.env import Env, EnvConfig
+from abel.env import SUPPLIED, Env, EnvConfig
 from abel.trace import Trace
 from abel.wild import families as wild
 from abel.wild import marks
@@ -30,7 +30,7 @@ def lower(text):
 
 
 def solved(text, **config):
-    env = Env([text], EnvConfig(substitutions="general", terms="blocks", **config))
+    env = Env([text], EnvConfig(substitutions="general", terms="blocks", **SUPPLIED, **config))
     env.reset()
     solve(env)
     return env

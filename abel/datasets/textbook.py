@@ -16,7 +16,7 @@ from sympy import Add, Expr, Integer, Mul, Pow, acos, asin, cos, exp, log, sin
 
 from abel.datasets.decisions import Decisions
 from abel.datasets.load import Problem
-from abel.env import Env, EnvConfig
+from abel.env import SUPPLIED, Env, EnvConfig
 from abel.equation import (
     MINUS_ONE,
     ZERO,
@@ -36,10 +36,7 @@ from abel.transitions import TransitionCache
 
 UNDO = {exp: "log", log: "exp", sin: "asin", cos: "acos", asin: "sin", acos: "cos"}
 PAPER = EnvConfig(terms="blocks", cache_size=5000)
-GENERAL = replace(
-    PAPER, substitutions="general", max_steps=30, ansatz=False, shift=True, vieta=True,
-    tan_half=True,
-)  # fmt: skip
+GENERAL = replace(PAPER, substitutions="general", max_steps=30, **SUPPLIED)
 ROUTES = {  # what the script may use, by the question that is decided (`abel.datasets.decisions`)
     "route": PAPER,
     "route without cov": replace(PAPER, cov="off"),

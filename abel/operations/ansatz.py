@@ -163,6 +163,13 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     return Sum("powers", X, parts, named)
 
 
+def sum_of(lhs: Expr, rhs: Expr) -> Sum:
+    found = as_sum(lhs, rhs)
+    if found is None:
+        raise ValueError(f"no form has anything to do with '{lhs} = {rhs}'")
+    return found
+
+
 def too_large(parts: dict[Expr, Terms]) -> bool:
     nodes = sum(num_nodes(c) for terms in parts.values() for c in terms.values())
     spans = [max(terms) - min(terms) for terms in parts.values()]
@@ -252,11 +259,11 @@ def identity(kernel: Expr, parts: dict[Expr, Terms]) -> tuple:
 @lru_cache(maxsize=None)
 def contributions(form: Form, n: int, shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """What goes into the coefficient of x**n when x := x^i + h*x^j in a sum of powers with these
-    exponents: pairs (m, l) for the terms c_m * comb(m, l) * h**l.
+    exponents: pairs (m, k) for the terms c_m * comb(m, k) * h**k.
     """
-    i, j = form
+    i, j = form.exponents
     pairs = ((m, *divmod(n - i * m, j - i)) for m in shape)
-    return tuple((m, l) for m, l, rest in pairs if rest == 0 and 0 <= l <= m)
+    return tuple((m, k) for m, k, rest in pairs if rest == 0 and 0 <= k <= m)
 
 
 @lru_cache(maxsize=None)
@@ -272,8 +279,8 @@ def can_vanish(form: Form, shape: tuple[int, ...], whole: bool) -> tuple[int, ..
     found = []
     for n in shape:
         pairs = contributions(form, n, shape)
-        lowest = min((l for _, l in pairs), default=0)
-        if len(pairs) > 1 and sorted((l - lowest, comb(m, l)) for m, l in pairs) != same:
+        lowest = min((k for _, k in pairs), default=0)
+        if len(pairs) > 1 and [(k - lowest, comb(m, k)) for m, k in pairs] != same:
             found.append(n)
     return tuple(found)
 
@@ -307,50 +314,53 @@ def spots(form: Form, lhs: Expr, rhs: Expr) -> dict[Expr, Key]:
 @remember
 def for_h(form: Form, term: Expr, lhs: Expr, rhs: Expr) -> tuple[Expr, Terms]:
     """The equation for h, as a sum of powers: of what, h being called x, and the coefficients."""
-    found, (beside, n) = as_sum(lhs, rhs), spots(form, lhs, rhs)[term]
+    found, (beside, n) = sum_of(lhs, rhs), spots(form, lhs, rhs)[term]
     if found.kind == "angles":
         a, b = found.parts[SINE][0], found.parts[COSINE][0]
         tangent = call(tan, product(slope(found.kernel.args[0]), X))
         return tangent, {0: a, 1: negate(b)} if beside == SINE else {0: b, 1: a}
     terms = found.parts[beside]
     pairs = contributions(SHIFT if form.i is None else form, n, tuple(sorted(terms)))
-    lowest = min(l for _, l in pairs)
-    coeffs = {l - lowest: product(Integer(comb(m, l)), terms[m]) for m, l in pairs}
+    lowest = min(k for _, k in pairs)
+    coeffs = {k - lowest: product(Integer(comb(m, k)), terms[m]) for m, k in pairs}
     return found.kernel, coeffs
 
 
 @remember
 def follows(form: Form, lhs: Expr, rhs: Expr) -> tuple[tuple[Expr, Expr], ...]:
     """The functions of x after x := phi, each with its coefficient; h is HOLE."""
-    found = as_sum(lhs, rhs)
+    found = sum_of(lhs, rhs)
     if found.kind == "angles":
         return turned(found)
     moved: dict[tuple[Expr, int], Expr] = {}
     for beside, terms in found.parts.items():
         for m, c in terms.items():
-            for l in range(m + 1):
-                n, factor = moved_power(form, found.kernel, m, l)
+            for k in range(m + 1):
+                n, factor = moved_power(form, found.kernel, m, k)
                 key = beside, n
-                moved[key] = total(moved.get(key, ZERO), product(Integer(comb(m, l)), c, factor))
+                moved[key] = total(moved.get(key, ZERO), product(Integer(comb(m, k)), c, factor))
     low = min(0, *(n for _, n in moved))
     base = call(log, X) if found.kind == "logarithms" else X
     return tuple(
-        (product(power(base, Integer(n - low)) if n > low else ONE, beside), product(c, stretch(beside)))
+        (
+            product(power(base, Integer(n - low)) if n > low else ONE, beside),
+            product(c, stretch(beside)),
+        )
         for (beside, n), c in moved.items()
     )
 
 
-def moved_power(form: Form, kernel: Expr, m: int, l: int) -> tuple[int, Expr]:
-    """The exponent and the factor of the l-th summand of kernel**m after x := phi."""
-    i, j = form
+def moved_power(form: Form, kernel: Expr, m: int, k: int) -> tuple[int, Expr]:
+    """The exponent and the factor of the k-th summand of kernel**m after x := phi."""
     if isinstance(kernel, log):  # (j*log(x) + log(c*h))**m
         constant = replace(kernel, {X: HOLE})
-        return m - l, product(Integer(j) ** (m - l), power(constant, Integer(l)))
-    return i * (m - l) + j * l, power(HOLE, Integer(l))
+        return m - k, product(Integer(form.j) ** (m - k), power(constant, Integer(k)))
+    i, j = form.exponents
+    return i * (m - k) + j * k, power(HOLE, Integer(k))
 
 
 def stretch(beside: Expr) -> Expr:
-    """exp(k*h), by which an exponential of rate k grows from x to x + h."""
+    """exp(r*h), by which an exponential of rate r grows from x to x + h."""
     rates = [rate(factor) for factor in Mul.make_args(beside)] if beside is not ONE else []
     return call(exp, product(total(*rates), HOLE))
 
@@ -374,8 +384,8 @@ def turned(found: Sum) -> tuple[tuple[Expr, Expr], ...]:
 def apply(form: Form, lhs: Expr, rhs: Expr, term: Expr) -> Applied:
     of, coeffs = for_h(form, term, lhs, rhs)
     named, labels = with_letters(list(coeffs.values()), [of])
-    equation = total(*[product(c, power(of, Integer(l))) for l, c in zip(coeffs, named)])
-    found = as_sum(lhs, rhs)
+    equation = total(*[product(c, power(of, Integer(k))) for k, c in zip(coeffs, named)])
+    found = sum_of(lhs, rhs)
     pole = found.kind == "powers" and min(form.exponents) < 0
     pending = Ansatz(form.phi, follows(form, lhs, rhs), labels, not pole, found.identity)
     return equation, ZERO, pending

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from abel.datasets import FOLDER, WILD, Problem, load_dataset
-from abel.env import EnvConfig
+from abel.env import SUPPLIED, EnvConfig
 from abel.learner.records import provenance, write_json
 from abel.search import Oracle, search
 
@@ -34,7 +34,12 @@ def load_marks(solver: str, folder: Path = FOLDER) -> dict[str, bool]:
 def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
     """Note which of the problems a solver without learning solves, but for those already noted."""
     config = EnvConfig(
-        substitutions="general", relabel=False, branches=True, terms="blocks", max_steps=16
+        substitutions="general",
+        relabel=False,
+        branches=True,
+        terms="blocks",
+        max_steps=16,
+        **SUPPLIED,
     )  # an agent's own, so that the same actions are searched
     known, path = load_marks(solver, folder), folder / f"{WILD}.{solver}.marks"
     if not known:
