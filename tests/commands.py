@@ -173,8 +173,9 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
 # What a reader of the pages brings along.
 FILES = {
     "mine.txt": "".join(f"x + {a}*b = c\n" for a in range(2, 30)),
-    "small.toml": 'about = "one small cell"\nseeds = [1]\nsplits = ["test"]\ndecoders = ["greedy"]\n'
-    'flags = "--dataset abel_level2 --total-timesteps 2048"\n[cells]\ndefault = ""\n',
+    "small.toml": 'about = "one small cell"\nseeds = [1]\nsplits = ["test"]\n'
+    'decoders = ["greedy"]\nflags = "--dataset abel_level2 --total-timesteps 2048"\n'
+    '[cells]\ndefault = ""\n',
 }
 
 
