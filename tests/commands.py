@@ -28,6 +28,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from abel.learner.records import provenance, write_json
@@ -206,6 +207,11 @@ def all_commands() -> list[tuple[str, str]]:
     return [(found[command], command) for command in first]
 
 
+def is_open(command: str) -> bool:
+    """Whether it leaves something to the reader, but for the run."""
+    return OPEN.search(command.replace("runs/<run>", "")) is not None
+
+
 def as_installed(command: str) -> str | None:
     """The command without a clone; None where it is about the clone itself."""
     if re.search(r"pip install|pytest|tests|\.ci|runs/results|bench verdicts|--against", command):
@@ -222,6 +228,7 @@ def run_in(home: Path, command: str) -> tuple[int, str]:
     process = subprocess.Popen(
         ["bash", "-o", "pipefail", "-c", command], cwd=home, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # may be ignored here
     )  # fmt: skip
     try:
         if command.endswith(INTERRUPTED):
@@ -319,10 +326,10 @@ def set_up(homes: Path, name: str) -> Path:
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.commands", description=__doc__)
     parser.add_argument("--json", default="", help="file to write the table to")
-    parser.add_argument("--only", default="", help="only commands with this in them")
+    parser.add_argument("--only", default="", help="only commands with a match of this in them")
     parser.add_argument("--homes", default="", help="folder of the two homes; kept, used again")
     args = parser.parse_args(argv)
-    rows, commands = [], [found for found in all_commands() if args.only in found[1]]
+    rows, commands = [], [found for found in all_commands() if re.search(args.only, found[1])]
     with tempfile.TemporaryDirectory() as folder:
         homes = Path(args.homes or folder).resolve()
         homes.mkdir(parents=True, exist_ok=True)
