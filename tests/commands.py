@@ -2,7 +2,7 @@
 
     python -m tests.commands                                        # about an hour of one core
     python -m tests.commands --json runs/results/commands.json
-    python -m tests.commands --homes DIR --only "--report all"      # again, in the homes it left
+    python -m tests.commands --homes DIR --home clone --only "report"   # again, where it was left
 
 Commands are taken from the pages as they stand there and run from top to bottom, in two homes:
 
@@ -38,6 +38,7 @@ PAGES = ("README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "
 BEGINS = r"(?:python3?|pip|pytest|tensorboard|alias|source|\.ci/run)\b"
 BLOCK = re.compile(r"^```\n(.*?)^```$", re.S | re.M)
 OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|[A-Z]\.json)\b")
+HOMES = ("clone", "installed")
 PORT = 6006  # TensorBoard's own
 PATIENCE = 1800  # seconds
 
@@ -327,13 +328,14 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.commands", description=__doc__)
     parser.add_argument("--json", default="", help="file to write the table to")
     parser.add_argument("--only", default="", help="only commands with a match of this in them")
+    parser.add_argument("--home", choices=HOMES, action="append", help="this one only")
     parser.add_argument("--homes", default="", help="folder of the two homes; kept, used again")
     args = parser.parse_args(argv)
     rows, commands = [], [found for found in all_commands() if re.search(args.only, found[1])]
     with tempfile.TemporaryDirectory() as folder:
         homes = Path(args.homes or folder).resolve()
         homes.mkdir(parents=True, exist_ok=True)
-        for name in ("clone", "installed"):
+        for name in args.home or HOMES:
             home = set_up(homes, name)
             for page, command in commands:
                 row = run_one(home, command, name == "installed")
