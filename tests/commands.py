@@ -42,7 +42,7 @@ HOMES = ("clone", "installed")
 PORT = 6006  # TensorBoard's own
 PATIENCE = 1800  # seconds
 
-OTHER_ROOM = "names a room or a program; its commands stand elsewhere"
+ONLY_NAMED = "only named here; how to call it stands elsewhere on the pages"
 NOT_OURS = "reads a file that is not ours to bundle"
 LONG = "shortened"
 FILLED = "filled in"
@@ -123,7 +123,7 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
         "python evaluate.py --run runs/<run> --report families --out reports",
         f"{FILLED}, {LONG}",
     ),
-    "python -m abel.wild": (None, OTHER_ROOM),
+    "python -m abel.wild": (None, ONLY_NAMED),
     "python -m abel.wild --rates FILE.json": (
         "python -m abel.wild --rates runs/results/reference/open_wild-test.json",
         FILLED,
@@ -146,9 +146,9 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     ),
     "python -m abel.bench soak": ("python -m abel.bench soak --soak-steps 20000", LONG),
     "python -m abel.bench audit": ("python -m abel.bench audit --cases 200", LONG),
-    "python -m abel.trace": (None, OTHER_ROOM),
-    "python -m abel.cohort": (None, OTHER_ROOM),
-    "python -m abel.stats": (None, OTHER_ROOM),
+    "python -m abel.trace": (None, ONLY_NAMED),
+    "python -m abel.cohort": (None, ONLY_NAMED),
+    "python -m abel.stats": (None, ONLY_NAMED),
     "python -m abel.cohort FILE.toml": ("python -m abel.cohort small.toml", FILLED),
     "python -m abel.stats A.json B.json": ("python -m abel.stats out.json out.json", FILLED),
     "python -m abel.report DIR": ("python -m abel.report reports", FILLED),
