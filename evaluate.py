@@ -30,7 +30,7 @@ from abel.learner.events import training
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
 from abel.operations import OPERATIONS, Generator, settle
 from abel.parse import ParseError
-from abel.report.failures import diagnose, failures
+from abel.report.failures import failures
 from abel.report.pages import write_page
 from abel.report.probes import MAX_POINTS, dormant, embeddings
 from abel.report.sets import show, solution_sets, summary
@@ -303,12 +303,7 @@ def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> No
     """A single equation step by step; in a batch a line each, unless a format is asked for."""
     documents = []
     for problem, outcome in zip(study.problems, outcomes):
-        trace = outcome.solution.trace() if outcome.solution else None
-        why = outcome.reason
-        if trace is not None and not outcome.solved:
-            kind, last = diagnose(outcome.solution, study.new_cache(), study.config.max_steps)
-            why = f"{kind} at step {last}" if trace.steps else "nothing found"
-            trace = replace(trace, steps=trace.steps[:last])
+        trace, why = study.told(outcome)
         if trace is not None and args.format == "latex":
             print(trace.to_latex())
         elif trace is not None and args.format == "json":
@@ -340,34 +335,24 @@ def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, sour
     return 0
 
 
-def main(args: Args, argv: Sequence[str]) -> int:
-    torch.set_num_threads(1)
-    check(args)
+def given_problems(args: Args) -> list[Problem] | None:
+    """What --equation or --equations names, all of it parsed; None if a dataset is asked for."""
     problems = None if args.equation is None else [Problem(args.equation)]
     if args.equations is not None:
         problems = read(Path(args.equations))
-    # All of them are parsed here, before anything is loaded.
     for note in dict.fromkeys(n for problem in problems or () for n in problem.equation.notes):
         print(f"note: {note}", file=sys.stderr)
-    run, single = load_run(args), problems is not None
-    if args.bundle:
-        write_bundle(run, Path(args.bundle))
-        return 0
-    if problems is None:
-        problems = load_dataset(run.dataset, args.split)
-    study = study_of(args, run, problems)
-    if args.report:
-        write_reports(args, argv, run, study)
-        return 0
-    source = (args.equations or "", "") if single else (run.dataset, args.split)
-    if args.all_roots:
-        return find_all_roots(args, argv, run, study, source)
-    chosen = "beam" if args.beam else args.decoder
+    return problems
+
+
+def decode(args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple) -> int:
+    """Solve with every decoder that is asked for; print and store the outcomes."""
+    chosen, single = "beam" if args.beam else args.decoder, not source[1]
     default = ["greedy", "beam"] if args.equations is None else ["greedy"]  # of a list: to be fast
     names = list(DECODERS) if chosen == "all" else [chosen] if chosen else default
     if not single:  # before it takes its time
-        about = f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(problems)} equations"
-        print(about, flush=True)
+        about = f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(study.problems)}"
+        print(f"{about} equations", flush=True)
     found = study.decode_all(names)
     data = results(args, argv, run, study, found, source)
     if args.json:
@@ -376,10 +361,27 @@ def main(args: Args, argv: Sequence[str]) -> int:
         solvers = [(row["solved_by"] or names)[0] for row in data["equations"]]
         print_solutions(args, study, [found[name][i] for i, name in enumerate(solvers)])
     else:
-        print(layout(families(data["decoders"], len(problems))))
+        print(layout(families(data["decoders"], len(study.problems))))
     if study.interrupted:
         raise KeyboardInterrupt
     return 0 if not single or all(row["solved"] for row in data["equations"]) else 1
+
+
+def main(args: Args, argv: Sequence[str]) -> int:
+    torch.set_num_threads(1)
+    check(args)
+    problems, run = given_problems(args), load_run(args)  # bad input is told before it takes time
+    if args.bundle:
+        write_bundle(run, Path(args.bundle))
+        return 0
+    source = (run.dataset, args.split) if problems is None else (args.equations or "", "")
+    if problems is None:
+        problems = load_dataset(run.dataset, args.split)
+    study = study_of(args, run, problems)
+    if args.report:
+        write_reports(args, argv, run, study)
+        return 0
+    return (find_all_roots if args.all_roots else decode)(args, argv, run, study, source)
 
 
 def run(argv: Sequence[str]) -> int:

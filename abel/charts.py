@@ -165,10 +165,8 @@ def line_chart(
     marks, place = frame(xs, ys, (x_label, y_label), top)
     for index, (name, line) in enumerate(series.items()):
         colour, dashes, _ = style(index)
-        band = bands.get(name, ())
-        outline = [(x, low) for x, low, _ in band] + [(x, high) for x, _, high in reversed(band)]
-        if outline:
-            shape = " ".join(place(outline))
+        if band := bands.get(name):
+            shape = " ".join(place(outline(band)))
             marks.append(tag("polygon", points=shape, fill=colour, fill_opacity="0.18"))
         drawn = {"fill": "none", "stroke": colour}
         for seed in seeds.get(name, ()):
@@ -179,6 +177,11 @@ def line_chart(
             for at in place(line):
                 marks.append(tag("path", d=CIRCLE, transform=f"translate({at})", fill=colour))
     return svg(top + PLOT + 54, title, names + marks)
+
+
+def outline(band: Band) -> list[Point]:
+    """Along the lower edge, and back along the upper one."""
+    return [(x, low) for x, low, _ in band] + [(x, high) for x, _, high in reversed(band)]
 
 
 def in_groups(table: Mapping[str, T | Mapping[str, T]]) -> dict[str, Mapping[str, T]]:

@@ -54,6 +54,30 @@ CEILINGS = {
 MOST_FILES = 12  # of a room, without what names them and what runs them
 LONGEST_FUNCTION = 60
 LONG_FUNCTIONS = {"train_ppo.main", "datasets.load.main"}
+MOST_DECISIONS = 15  # cyclomatic complexity of a function, with those inside it
+NOT_SIMPLE = {  # and why
+    "a loop that is to be read in one piece": {
+        "train_ppo.main", "env.step", "picov.reward.learn_from_reward",
+        "bench.training.bench_train",
+    },
+    "a branch for each kind of expression, and nothing else": {
+        "datasets.construct.unwrap", "numeric.sample", "search.oracle.explicit",
+    },
+    "one argument, whose tests follow from each other": {
+        "lost_roots.fraction", "roots.families.is_within", "roots.follow.judge",
+        "trace.follow", "verify.proof.inverse_trig", "verify.proof.split",
+        "verify.verdict.by_residues",
+    },
+    "a plan of random draws, whose order is the data's": {
+        "audit.attacks.periodic_case", "datasets.generate.poesia_draft", "picov.grammar.build",
+        "picov.grammar.draw_other", "wild.families.draw",
+    },
+    "sums, rows and marks of one table, chart or polynomial; most of it comprehensions": {
+        "charts.bar_chart", "charts.line_chart", "roots.complete.numbers_of",
+        "verify.kernels.irreducible_factors", "verify.samples.far_points",
+    },
+    "one option after the other": {"datasets.load.load_dataset", "datasets.load.main"},
+}  # fmt: skip
 VAGUE_NAMES = {"utils", "util", "common", "base", "helpers", "misc"}
 HOMES = re.compile(r"(?<![\w.])/(?:tmp|work|home|root|Users|opt)\b|(?<!\w)~[/]")
 
@@ -215,6 +239,44 @@ def test_functions_stay_short():
     }
     long = {name for name, length in lengths.items() if length > LONGEST_FUNCTION}
     assert long == LONG_FUNCTIONS, {name: lengths[name] for name in long ^ LONG_FUNCTIONS}
+
+
+def decisions(tree: ast.AST) -> int:
+    """Branches, loops, ternaries, comprehensions, and each `and` and `or`."""
+    found = 0
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.For | ast.While | ast.ExceptHandler | ast.IfExp):
+            found += 1
+        elif isinstance(node, ast.BoolOp):
+            found += len(node.values) - 1
+        elif isinstance(node, ast.comprehension):
+            found += 1 + len(node.ifs)
+        elif isinstance(node, ast.match_case):
+            found += 1
+    return found
+
+
+def test_decisions_are_counted():
+    body = """
+    if a and b or c:
+        return [x for x in y if x]
+    try:
+        return 1 if d else 2
+    except E:
+        pass
+"""
+    assert decisions(ast.parse("def f():" + body)) == 1 + 2 + 2 + 1 + 1
+
+
+def test_functions_stay_simple_or_say_why_not():
+    found = {
+        f"{name}.{node.name}"
+        for name, path in FILES.items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and 1 + decisions(node) > MOST_DECISIONS
+    }
+    listed = {name for names in NOT_SIMPLE.values() for name in names}
+    assert found == listed, f"simplify, or say why not: {sorted(found ^ listed)}"
 
 
 def test_names_say_what_is_inside():

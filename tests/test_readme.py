@@ -23,6 +23,7 @@ from abel import load_dataset
 from abel.cohort import markdown, read_cohort
 from abel.operations import OPERATIONS, Operation
 from abel.wild.marks import rates, rates_table
+from tests import commands
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -183,6 +184,27 @@ def test_the_gymnasium_example_runs(capsys):
 SAID = re.findall(r"python ((?:train_ppo\.py|evaluate\.py|-m (?:abel|tests))[^`#|\n]*)", EVERY_PAGE)
 # An alias ends with a quotation mark that is not the command's, `<(...)` with a bracket.
 COMMANDS = {re.sub(r'(?<=bash)\)$|(?<=\.py)"$', "", said.strip()) for said in SAID}
+
+
+def test_every_command_of_the_pages_is_run():
+    """`python -m tests.commands` has nothing left open, and nothing that no page says."""
+    written = {command for _, command in commands.all_commands()}
+    assert len(written) > 60 and set(commands.RUN_AS) <= written
+    run = {command: commands.RUN_AS.get(command, (command, ""))[0] for command in written}
+    left = {name for name, words in run.items() if words and commands.is_open(words)}
+    assert not left, "say in RUN_AS what they are run as"
+
+
+def test_commands_are_found_and_written_for_an_installed_package():
+    page = "Say `python -m abel`, or\n```\n$ tool\npython evaluate.py --beam   # slow\nout\n```\n"
+    assert [*commands.commands_of(page)] == ["python -m abel", "python evaluate.py --beam"]
+    assert commands.as_installed("python train_ppo.py --seed 1") == "python -m train_ppo --seed 1"
+    there = "python -m evaluate --equations $VIRTUAL_ENV/share/abel/datasets/schoolbook.txt"
+    assert commands.as_installed("python evaluate.py --equations datasets/schoolbook.txt") == there
+    assert commands.as_installed("pytest -q -n auto") is None
+    assert commands.is_open("python -m abel.trace FILE.json")
+    assert commands.is_open("python evaluate.py --equations a.txt [--beam]")
+    assert not commands.is_open("python evaluate.py --run runs/<run>")
 
 
 class Parsed(Exception):

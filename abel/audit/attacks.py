@@ -353,6 +353,21 @@ def on_strips(kind: str, m: int) -> Callable[[Expr], Expr]:
     }[kind]
 
 
+def lambert_case(rng: random.Random) -> Case:
+    """LambertW(w*exp(w)) at the end of its strip, w = -1."""
+    near = offset(rng, 80)
+    while near.size > 80 or not isinstance(near.expr, Rational):
+        near = offset(rng, 80)
+    truth = "root" if near.sign >= 0 else "other"
+    identity = Identity(
+        "LambertW(w*exp(w))", lambda w: sp.LambertW(w * sp.exp(w), evaluate=False),
+        lambda w: w, lambda p: True)  # fmt: skip
+    equation, candidate, letters = stated(rng, identity, near.expr - 1, rng.random() < 0.5)
+    probes = tuple(Probe(at, truth) for at in places(rng, letters, 3))
+    return Case(equation, candidate, probes, size=near.size, on_cut=not near.sign,
+                claim=identity.name)  # fmt: skip
+
+
 FORWARD = {"log": sp.exp, "asin": sp.sin, "acos": sp.cos, "atan": sp.tan}
 
 
@@ -361,18 +376,9 @@ def periodic_case(rng: random.Random) -> Case:
     their strips.
     """
     kind = rng.choice(("log", "asin", "acos", "atan", "lambert"))
-    near = offset(rng, 80 if kind == "lambert" else 1000)
     if kind == "lambert":
-        while near.size > 80 or not isinstance(near.expr, Rational):
-            near = offset(rng, 80)
-        truth = "root" if near.sign >= 0 else "other"
-        identity = Identity(
-            "LambertW(w*exp(w))", lambda w: sp.LambertW(w * sp.exp(w), evaluate=False),
-            lambda w: w, lambda p: True)  # fmt: skip
-        equation, candidate, letters = stated(rng, identity, near.expr - 1, rng.random() < 0.5)
-        probes = tuple(Probe(at, truth) for at in places(rng, letters, 3))
-        return Case(equation, candidate, probes, size=near.size, on_cut=not near.sign,
-                    claim=identity.name)  # fmt: skip
+        return lambert_case(rng)
+    near = offset(rng, 1000)
     while near.sign and not near.size:  # it would leave the next strip
         near = offset(rng)
     j = rng.choice((0, 0, 0, -1, 1, 2, rng.randint(-40, 40)))

@@ -148,6 +148,11 @@ def covers(condition: Any, at: dict) -> bool | None:
         raise TypeError(f"a condition of an unknown kind: {condition!r}")
     if all(symbol.is_integer for symbol in condition.free_symbols):
         return bool(condition.xreplace(at))
+    return holds_at(condition, at)
+
+
+def holds_at(condition: Relational, at: dict) -> bool | None:
+    """Whether an equation or an inequality holds there, by its numbers; None on its border."""
     with mpmath.workdps(3 * SPARE):
         known = {letter: number_of(number, {}) for letter, number in at.items()}
         try:

@@ -83,9 +83,22 @@ def squared(rng: random.Random) -> tuple[Equation, Expr, bool]:
 
 def changed(rng: random.Random, root: Expr) -> Expr:
     """The root with one thing changed, so that it most likely is none."""
+    ways = changeable(root)
+    way = rng.choice(sorted(name for name, nodes in ways.items() if nodes) or ["whole"])
+    if way == "whole":
+        return -root - Rational(1, 3)
+    if way == "swap":
+        first, second = ways[way]
+        return root.xreplace({first: second, second: first})
+    node = rng.choice(ways[way])
+    return root.xreplace({node: changed_node(rng, way, node)})
+
+
+def changeable(root: Expr) -> dict[str, list[Expr]]:
+    """The ways to change a root, each with the nodes that it could change."""
     nodes = [node for node in sp.preorder_traversal(root) if node != root and not node.is_Atom]
     letters = sorted(root.free_symbols, key=lambda symbol: symbol.name)
-    ways = {
+    return {
         "sign": [*nodes, *letters],
         "drop": [node for node in (root, *nodes) if isinstance(node, Add)],
         "unity": [n for n in (root, *nodes) if isinstance(n, Pow) and getattr(n.exp, "q", 1) > 1],
@@ -93,22 +106,19 @@ def changed(rng: random.Random, root: Expr) -> Expr:
         "number": sorted((n for n in root.atoms(Rational) if n not in (0, 1)), key=str),
         "swap": letters[:2] if len(letters) > 1 else [],
     }
-    way = rng.choice(sorted(name for name, places_ in ways.items() if places_) or ["whole"])
-    if way == "whole":
-        return -root - Rational(1, 3)
-    if way == "swap":
-        return root.xreplace({letters[0]: letters[1], letters[1]: letters[0]})
-    node = rng.choice(ways[way])
+
+
+def changed_node(rng: random.Random, way: str, node: Expr) -> Expr:
     if way == "sign":
-        return root.xreplace({node: -node})
+        return -node
     if way == "drop":
-        return root.xreplace({node: node - rng.choice(node.args)})
+        return node - rng.choice(node.args)
     if way == "number":
-        return root.xreplace({node: node + rng.choice((1, -1, Rational(1, 10**9)))})
+        return node + rng.choice((1, -1, Rational(1, 10**9)))
     if way == "unity":
-        return root.xreplace({node: node * rng.choice((-1, I, (-1 + sqrt(3) * I) / 2))})
+        return node * rng.choice((-1, I, (-1 + sqrt(3) * I) / 2))
     other = {log: node + 2 * pi * I, asin: pi - node, acos: -node, atan: node + pi}[type(node)]
-    return root.xreplace({node: rng.choice((other, node + pi))})
+    return rng.choice((other, node + pi))
 
 
 def mutant(rng: random.Random, root: Expr) -> Expr:

@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import sympy as sp
 from sympy import (
@@ -141,42 +142,56 @@ def typed_family(rng: random.Random) -> Case:
     u = m * X + t
     found = family(rng, u)
     imaginary, way = found.step.has(I), rng.random()
-    guards: tuple[Expr, ...] = ()
-    if way < 0.12:
-        text, holds, k = half_line(rng, u, found)
-        near, claim = [k], "from a member on"
-        undefined = "other" if text.startswith("sqrt") else "undefined"
-        if undefined == "undefined":
-            gap = u - found.member(k)
-            guards = (sqrt(gap**2) - gap,)
-    else:
-        plants = [planted_pole(rng, found, u) for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))]
-        text, undefined, claim = str(found.zero), "undefined", "planted poles"
-        for plant in plants:
-            text = plant.text.format(text)
-        text += " = 0"
-        guards = tuple(plant.guard for plant in plants)
-        near = [k for plant in plants for k in plant.near]
-
-        def holds(n: int) -> bool:
-            return not any(plant.bad(n) for plant in plants)
-
-    candidate = (found.member(N) - t) / m
-    finer = 0.12 < way < 0.2 and not guards and not found.zero.has(tan)
+    typed = from_a_member_on(rng, u, found) if way < 0.12 else with_poles(rng, u, found)
+    candidate, claim = (found.member(N) - t) / m, typed.claim
+    finer = 0.12 < way < 0.2 and not typed.guards and not found.zero.has(tan)
     if finer:  # every other member is between two roots
         candidate, claim = (found.first + N * found.step / 2 - t) / m, "between the roots"
-    equation = parse(text)
+    equation = parse(typed.text)
     numbers = {*range(-4, 7), 12, 24, rng.randint(-1000, 1000), rng.randint(-1000, 1000)}
-    numbers |= {k + shift for k in near for shift in (-1, 0, 1)}
+    numbers |= {k + shift for k in typed.near for shift in (-1, 0, 1)}
     letters = [s for s in (A, B) if s in equation.lhs.free_symbols | candidate.free_symbols]
     letters_at = places(rng, letters, 0)[0]
     probes = []
     for n in sorted(numbers):
-        good = n % 2 == 0 if finer else holds(n)
-        truth = "root" if good else "other" if finer else undefined
+        good = n % 2 == 0 if finer else typed.holds(n)
+        truth = "root" if good else "other" if finer else typed.elsewhere
         probes.append(Probe({**letters_at, N: Integer(n)}, truth))
-    return Case(equation, candidate, tuple(probes), guards, size=110, partial=way < 0.12 or finer,
-                on_cut=way < 0.12 and imaginary, claim=claim)  # fmt: skip
+    return Case(equation, candidate, tuple(probes), typed.guards, size=110,
+                partial=way < 0.12 or finer, on_cut=way < 0.12 and imaginary,
+                claim=claim)  # fmt: skip
+
+
+class TypedFamily(NamedTuple):
+    text: str
+    holds: Callable[[int], bool]  # of which members
+    elsewhere: str  # what the other members are: undefined, or no root
+    near: list[int]  # members to be tried, with their neighbors
+    guards: tuple[Expr, ...]
+    claim: str
+
+
+def from_a_member_on(rng: random.Random, u: Expr, found: Family) -> TypedFamily:
+    text, holds, k = half_line(rng, u, found)
+    gap = u - found.member(k)
+    if text.startswith("sqrt"):
+        return TypedFamily(text, holds, "other", [k], (), "from a member on")
+    guards = (sqrt(gap**2) - gap,)
+    return TypedFamily(text, holds, "undefined", [k], guards, "from a member on")
+
+
+def with_poles(rng: random.Random, u: Expr, found: Family) -> TypedFamily:
+    plants = [planted_pole(rng, found, u) for _ in range(rng.choice((0, 1, 1, 1, 2, 3)))]
+    text = str(found.zero)
+    for plant in plants:
+        text = plant.text.format(text)
+
+    def holds(n: int) -> bool:
+        return not any(plant.bad(n) for plant in plants)
+
+    near = [k for plant in plants for k in plant.near]
+    guards = tuple(plant.guard for plant in plants)
+    return TypedFamily(f"{text} = 0", holds, "undefined", near, guards, "planted poles")
 
 
 # ---- Domains that are typed and cancel ----
@@ -265,15 +280,48 @@ def domain_case(rng: random.Random) -> Case:
 
 
 def typed_case(rng: random.Random) -> Case:
-    core, root = cores(rng)
+    core, candidate = cores(rng)
+    typed = typed_domain(rng, core, candidate)
+    text, rhs, domain = typed.text, typed.rhs, typed.domain
+    equation = parse(f"{text} = {rhs}" if rng.random() < 0.8 else f"{rhs} = {text}")
+    candidate, truth = typed.root, "undefined" if typed.undefined else "root"
+    wrong = rng.random() < 0.12
+    if wrong:
+        candidate += rng.choice((1, -1)) * Rational(1, 10 ** rng.randint(0, 60))
+    free = equation.lhs.free_symbols | equation.rhs.free_symbols | candidate.free_symbols
+    free = free.union(*(guard.free_symbols for guard in typed.guards)) - {X}
+    letters = sorted(free, key=lambda symbol: symbol.name)
+    edges = domain.edges if domain else ()
+    scales = 0 if core.has(exp) or core.has(log) else 4
+
+    def truth_at(at: dict) -> str | None:
+        if wrong:
+            return None
+        return "undefined" if domain and domain.vanishes(at) else truth
+
+    probes = tuple(Probe(at, truth_at(at)) for at in around(rng, edges, letters, scales))
+    return Case(equation, candidate, probes, tuple(typed.guards), size=70, claim="domains")
+
+
+class TypedDomain(NamedTuple):
+    text: str  # of the left side
+    rhs: str
+    root: Expr
+    guards: list[Expr]
+    undefined: bool  # at the root, whatever the letters
+    domain: Domain | None
+
+
+def typed_domain(rng: random.Random, core: Expr, root: Expr) -> TypedDomain:
+    """Text that reads `core = 0` once SymPy has cancelled, or another equation like that."""
     text, rhs, guards, undefined = str(core), "0", [], False
     domain = None
     way = rng.random()
     if way < 0.12:  # the core itself, undefined where it is 0
-        g, undefined = core, True
+        undefined = True
         text = rng.choice(("1/(1/({g}))", "exp(log({g}))", "({g})^2/({g})", "({g})^3*({g})^(-2)",
                            "({g})/({g})*({g})")).format(g=text)  # fmt: skip
-        guards.append(g)
+        guards.append(core)
     elif way < 0.2:
         s, turn = Rational(rng.randint(-4, 4)), rng.choice((I, -I, Integer(2), Rational(1, 3)))
         text, rhs, root = f"tan(atan(x - {s}))", str(turn), turn + s
@@ -300,24 +348,7 @@ def typed_case(rng: random.Random) -> Case:
                            "{t} + 1/({d}) - 1/({d})", "({t}) + 0/({d})",
                            "{t} + log({d}) - log({d})")).format(t=text, d=d)  # fmt: skip
         guards.append(domain.expr)
-    equation = parse(f"{text} = {rhs}" if rng.random() < 0.8 else f"{rhs} = {text}")
-    candidate, truth = root, "undefined" if undefined else "root"
-    wrong = rng.random() < 0.12
-    if wrong:
-        candidate = root + rng.choice((1, -1)) * Rational(1, 10 ** rng.randint(0, 60))
-    free = equation.lhs.free_symbols | equation.rhs.free_symbols | candidate.free_symbols
-    free = free.union(*(guard.free_symbols for guard in guards)) - {X}
-    letters = sorted(free, key=lambda symbol: symbol.name)
-    edges = domain.edges if domain else ()
-    scales = 0 if core.has(exp) or core.has(log) else 4
-
-    def truth_at(at: dict) -> str | None:
-        if wrong:
-            return None
-        return "undefined" if domain and domain.vanishes(at) else truth
-
-    probes = tuple(Probe(at, truth_at(at)) for at in around(rng, edges, letters, scales))
-    return Case(equation, candidate, probes, tuple(guards), size=70, claim="domains")
+    return TypedDomain(text, rhs, root, guards, undefined, domain)
 
 
 # ---- Signs that change at a threshold ----

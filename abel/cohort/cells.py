@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,33 +56,9 @@ def run_job(job: Job) -> dict[str, Any]:
             shutil.rmtree(place)  # the cohort file has changed since
         place.mkdir(parents=True, exist_ok=True)
         write_json(place / "asked.json", asked)
-        run = begun(place)
-        if run is None or num_missing(run):
-            begin = [*job.flags, "--out", str(place / "train")]
-            call(place, "train_ppo.py", *(["--resume", str(run)] if run else begin))
-            run = begun(place)
-        if run is None:
-            return {"error": "stopped before its first checkpoint"}
-        if missing := num_missing(run):
-            return {"error": f"interrupted {missing:,} steps before its end; start again to go on"}
+        run = trained_run(job, place)
         told = ["--run", str(run), *job.evaluate]
-        scores: dict[str, Any] = {}
-        for split in job.splits:
-            for decoder in job.decoders:
-                answers = place / f"{split}-{decoder}.json"
-                if not answers.exists():
-                    call(place, "evaluate.py", *told, "--split", split, "--decoder", decoder,
-                         "--json", str(answers))  # fmt: skip
-                found = stored(answers)
-                row = {"n": found["n"], **found["decoders"][decoder]}
-                scores.setdefault(split, {})[decoder] = row
-        reports = {}
-        for report in job.reports:
-            answers = place / "reports" / f"{report}.json"
-            if not answers.exists():
-                call(place, "evaluate.py", *told, "--split", job.splits[0], "--report", report,
-                     "--out", str(answers.parent))  # fmt: skip
-            reports[report] = stored(answers)
+        scores, reports = scores_of(job, place, told), reports_of(job, place, told)
         trained = stored(run / "provenance.json")
     except subprocess.CalledProcessError as failed:
         said = (place / "log.txt").read_text(errors="replace").strip().splitlines()
@@ -91,10 +67,49 @@ def run_job(job: Job) -> dict[str, Any]:
         return {"error": str(error)}
     origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
     origin |= {name: trained[name] for name in ("commit", "dirty")}
-    for data in reports.values():  # where and when it was made is told once
-        for name in ("run", "provenance"):
-            data.pop(name, None)
     return {**origin, **curve_of(run), "scores": scores, "reports": reports}
+
+
+def trained_run(job: Job, place: Path) -> Path:
+    """The job's run, trained to its end: begun, gone on with, or as an earlier call left it."""
+    run = begun(place)
+    if run is None or num_missing(run):
+        begin = [*job.flags, "--out", str(place / "train")]
+        call(place, "train_ppo.py", *(["--resume", str(run)] if run else begin))
+        run = begun(place)
+    if run is None:
+        raise CohortError("stopped before its first checkpoint")
+    if missing := num_missing(run):
+        raise CohortError(f"interrupted {missing:,} steps before its end; start again to go on")
+    return run
+
+
+def scores_of(job: Job, place: Path, told: Sequence[str]) -> dict[str, Any]:
+    """What is solved of every split, by decoder; `told` are flags of `evaluate.py`."""
+    scores: dict[str, Any] = {}
+    for split in job.splits:
+        for decoder in job.decoders:
+            answers = place / f"{split}-{decoder}.json"
+            if not answers.exists():
+                call(place, "evaluate.py", *told, "--split", split, "--decoder", decoder,
+                     "--json", str(answers))  # fmt: skip
+            found = stored(answers)
+            row = {"n": found["n"], **found["decoders"][decoder]}
+            scores.setdefault(split, {})[decoder] = row
+    return scores
+
+
+def reports_of(job: Job, place: Path, told: Sequence[str]) -> dict[str, Any]:
+    """The job's reports, without where and when they were made, which is told once."""
+    reports = {}
+    for report in job.reports:
+        answers = place / "reports" / f"{report}.json"
+        if not answers.exists():
+            call(place, "evaluate.py", *told, "--split", job.splits[0], "--report", report,
+                 "--out", str(answers.parent))  # fmt: skip
+        data = stored(answers)
+        reports[report] = {k: v for k, v in data.items() if k not in ("run", "provenance")}
+    return reports
 
 
 def stored(path: Path) -> dict[str, Any]:

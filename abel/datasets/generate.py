@@ -266,19 +266,16 @@ def poesia_draft(
             if name == "poesia" and not equation.coefficients:
                 counts["with no letter left"] += 1
                 continue
-            key = canonical_key(equation)
-            if is_heldout(key, decisions) == (part is draft.train):
-                counts["on the other side"] += 1
+            key, in_train = canonical_key(equation), part is draft.train
             # In training classes may recur: a numeric linear equation's class is just its root.
-            elif text in texts or key in seen:
-                counts["repeated"] += 1
-            elif proved_root(equation, decisions) == "none":
-                counts["without a solution"] += 1
-            else:
-                part.append(Problem(text, name))
-                texts.add(text)
-                if part is not draft.train:
-                    seen.add(key)
+            known = text in texts or key in seen
+            if reason := why_left_out(equation, key, in_train, known, decisions):
+                counts[reason] += 1
+                continue
+            part.append(Problem(text, name))
+            texts.add(text)
+            if not in_train:
+                seen.add(key)
         else:
             raise DatasetError(f"{name}: too few classes for {size} equations")
     excluded = ", ".join(
@@ -290,6 +287,16 @@ def poesia_draft(
         f" left out: {excluded}"
     )
     return draft
+
+
+def why_left_out(
+    equation: Equation, key: tuple[int, int], in_train: bool, known: bool, decisions: Decisions
+) -> str:
+    if is_heldout(key, decisions) == in_train:
+        return "on the other side"
+    if known:
+        return "repeated"
+    return "without a solution" if proved_root(equation, decisions) == "none" else ""
 
 
 def mixed_draft(name: str, decisions: Decisions) -> Draft:

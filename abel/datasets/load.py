@@ -87,33 +87,41 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
         raise DatasetError(
             f"unknown split {split!r} of dataset '{name}'; known: {', '.join(wanted)}"
         )
-    if name in NAMES:
-        stem, trusted = FOLDER / name, True
-    else:
-        stem, trusted = Path(re.sub(r"\.(train|heldout)\.txt$", "", str(name))), False
+    trusted = name in NAMES
+    stem = FOLDER / name if trusted else Path(re.sub(r"\.(train|heldout)\.txt$", "", str(name)))
     parts = {part: stem.parent / f"{stem.name}.{part}.txt" for part in ("train", "heldout", *extra)}
     if split in extra:
         return read(parts[split], trusted)
     if trusted or (parts["train"].is_file() and parts["heldout"].is_file()):
         train = read(parts["train"], trusted) if split in ("train", "all") else []
         heldout = read(parts["heldout"], trusted) if split != "train" else []
-    elif not Path(name).exists():
-        raise DatasetError(f"no dataset or file '{name}'; known datasets: {', '.join(NAMES)}")
     else:
-        problems = read(Path(name), trusted)
-        if split == "all":
-            return problems
-        train, heldout = divide(problems)
-        if not heldout:
-            if split != "train":
-                note_once(
-                    f"'{name}' has fewer than {SMALLEST_SPLIT} different equations and is not"
-                    " split: what is trained on is validated and tested on, too"
-                )
-            return problems
+        return load_file(name, split)
+    return chosen(train, heldout, split)
+
+
+def load_file(name: str | Path, split: str) -> list[Problem]:
+    """A split of a user's file that stands alone."""
+    if not Path(name).exists():
+        raise DatasetError(f"no dataset or file '{name}'; known datasets: {', '.join(NAMES)}")
+    problems = read(Path(name))
+    if split == "all":
+        return problems
+    train, heldout = divide(problems)
+    if heldout:
+        return chosen(train, heldout, split)
+    if split != "train":
+        note_once(
+            f"'{name}' has fewer than {SMALLEST_SPLIT} different equations and is not"
+            " split: what is trained on is validated and tested on, too"
+        )
+    return problems
+
+
+def chosen(train: list[Problem], heldout: list[Problem], split: str) -> list[Problem]:
     val, test = halves(heldout)
-    chosen = {"train": train, "val": val, "test": test, "heldout": heldout, "all": train + heldout}
-    return chosen[split]
+    splits = {"train": train, "val": val, "test": test, "heldout": heldout, "all": train + heldout}
+    return splits[split]
 
 
 @cache
@@ -123,24 +131,7 @@ def note_once(text: str) -> None:
 
 def read(path: Path, trusted: bool = False) -> list[Problem]:
     """The problems of one file; only a trusted file's equations are not parsed at once."""
-    try:
-        with open(path, "rb") as file:
-            content = file.read(MAX_BYTES + 1)  # a device never ends
-        if len(content) > MAX_BYTES:
-            raise DatasetError(f"'{path}' has more than {MAX_BYTES:,} bytes")
-        lines = re.split("\r\n|\r|\n", content.decode("utf-8-sig"))
-    except FileNotFoundError:
-        hint = (
-            f"; generate it: python -m abel.datasets --name {path.name.split('.')[0]}"
-            if trusted
-            else ""
-        )
-        raise DatasetError(f"there is no file '{path}'{hint}") from None
-    except OSError as error:
-        raise DatasetError(f"cannot read '{path}': {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        place = content.count(b"\n", 0, error.start) + 1
-        raise DatasetError(f"cannot read '{path}': line {place} is not text in UTF-8") from None
+    lines = lines_of(path, trusted)
     used = {n: line for n, line in enumerate(lines, 1) if line.strip() and line.lstrip()[0] != "#"}
     if not used:
         raise DatasetError(f"'{path}' has no equations")
@@ -161,6 +152,27 @@ def read(path: Path, trusted: bool = False) -> list[Problem]:
     if len({problem.family for problem in problems}) > MAX_FAMILIES:
         raise DatasetError(f"'{path}' has more than {MAX_FAMILIES:,} families")
     return problems
+
+
+def lines_of(path: Path, trusted: bool) -> list[str]:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)  # a device never ends
+        if len(content) > MAX_BYTES:
+            raise DatasetError(f"'{path}' has more than {MAX_BYTES:,} bytes")
+        return re.split("\r\n|\r|\n", content.decode("utf-8-sig"))
+    except FileNotFoundError:
+        hint = (
+            f"; generate it: python -m abel.datasets --name {path.name.split('.')[0]}"
+            if trusted
+            else ""
+        )
+        raise DatasetError(f"there is no file '{path}'{hint}") from None
+    except OSError as error:
+        raise DatasetError(f"cannot read '{path}': {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        place = content.count(b"\n", 0, error.start) + 1
+        raise DatasetError(f"cannot read '{path}': line {place} is not text in UTF-8") from None
 
 
 def halves(heldout: list[Problem]) -> tuple[list[Problem], list[Problem]]:

@@ -95,34 +95,46 @@ def proposals(lhs: Expr, rhs: Expr) -> Iterator[Action]:
     if propose(lhs, rhs) is not None:
         yield Action("cov")
     if isinstance(lhs, Add):
-        free, rest = split_summand(lhs)
-        if isinstance(rest, Add):  # x in several places
-            yield Action("collect")
-            yield from (Action("mul", term) for term in denominators(lhs))
-            yield Action("expand")
-        yield Action("sub", free)
+        yield from for_sum(lhs)
     elif isinstance(lhs, Mul):
-        free, rest = split_factor(lhs)
-        yield Action("mul -1") if free is MINUS_ONE else Action("div", free)
-        yield from (Action("mul", term) for term in denominators(rest))
-        yield Action("expand")
-        if rhs is ZERO:  # a factor that occurs twice may be divided out once
-            factors = Mul.make_args(rest)
-            yield from (Action("div", factor) for factor in factors)
-            yield from (Action("div", base_exponent(factor)[0]) for factor in factors)
+        yield from for_product(lhs, rhs)
     elif isinstance(lhs, Pow):
-        if not has_x(lhs.base):
-            yield Action("log")
-        elif lhs.exp.is_Rational and lhs.exp.is_negative:
-            yield Action("mul", power(lhs.base, -lhs.exp))
-        elif lhs.exp.is_Integer:
-            yield Action("cbrt" if lhs.exp % 3 == 0 else "sqrt")
-        elif lhs.exp.is_Rational and lhs.exp.q % 2 == 0:
-            yield Action("square")
+        yield from for_power(lhs)
     elif type(lhs) in UNDO:
         yield Action(UNDO[type(lhs)])
     yield Action("expand")
     yield Action("collect")
+
+
+def for_sum(lhs: Add) -> Iterator[Action]:
+    free, rest = split_summand(lhs)
+    if isinstance(rest, Add):  # x in several places
+        yield Action("collect")
+        yield from (Action("mul", term) for term in denominators(lhs))
+        yield Action("expand")
+    yield Action("sub", free)
+
+
+def for_product(lhs: Mul, rhs: Expr) -> Iterator[Action]:
+    free, rest = split_factor(lhs)
+    yield Action("mul -1") if free is MINUS_ONE else Action("div", free)
+    yield from (Action("mul", term) for term in denominators(rest))
+    yield Action("expand")
+    if rhs is ZERO:  # a factor that occurs twice may be divided out once
+        factors = Mul.make_args(rest)
+        yield from (Action("div", factor) for factor in factors)
+        yield from (Action("div", base_exponent(factor)[0]) for factor in factors)
+
+
+def for_power(lhs: Pow) -> Iterator[Action]:
+    if not has_x(lhs.base):
+        yield Action("log")
+    elif lhs.exp.is_Rational and lhs.exp.is_negative:
+        yield Action("mul", power(lhs.base, -lhs.exp))
+    elif lhs.exp.is_Integer:
+        yield Action("cbrt" if lhs.exp % 3 == 0 else "sqrt")
+    elif lhs.exp.is_Rational and lhs.exp.q % 2 == 0:
+        yield Action("square")
 
 
 def general_proposals(lhs: Expr, rhs: Expr) -> Iterator[Action]:

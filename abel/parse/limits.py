@@ -6,15 +6,13 @@ could grow is measured first: hostile text fails in milliseconds.
 
 from __future__ import annotations
 
-import cmath
 from math import ceil, comb, prod
 
-import mpmath
 import sympy
 from sympy import Add, Dummy, E, Expr, Function, Mul, Pow, nan, oo, zoo
 
 from abel.equation import has_x, integer_bits, num_nodes, remember
-from abel.numeric import depends_on_x, finite, values
+from abel.numeric import FUNCTIONS, depends_on_x, finite, values
 
 MAX_PARSED_NODES = 400  # of an expression tree
 MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
@@ -22,9 +20,7 @@ MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
 MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
 
 UNDEFINED = (nan, zoo, oo, -oo)
-TRIGONOMETRY = ("sin", "cos", "tan", "asin", "acos", "atan")
-NUMERIC = {getattr(sympy, name): getattr(cmath, name) for name in ("exp", "log", *TRIGONOMETRY)}
-NUMERIC[sympy.LambertW] = mpmath.fp.lambertw
+NUMERIC = {getattr(sympy, name): function for name, function in FUNCTIONS.items()}
 NUMERIC |= {Add: lambda *terms: sum(terms), Mul: lambda *factors: prod(factors), Pow: pow}
 
 
@@ -36,7 +32,11 @@ def is_constant(expr: Expr) -> bool:
 
 @remember
 def float_of(constant: Expr) -> complex:
-    """The value in floats, once per node: SymPy's own `evalf` is exponential in the depth."""
+    """The value in floats, once per node: SymPy's own `evalf` is exponential in the depth.
+
+    Not `abel.numeric.values`, which has no numbers past 1e60: here everything that a float can hold
+    is to be told from what is too large, and nothing is sampled.
+    """
     try:
         if constant.args:
             return NUMERIC[constant.func](*map(float_of, constant.args))
@@ -138,6 +138,11 @@ def is_hard_power(base: Expr, exponent: Expr) -> bool:
     inner = [part for part in Mul.make_args(base) if part.is_Pow and not part.exp.is_Rational]
     if is_constant(base) and not exponent.is_Integer and any(map(has_imaginary_part, inner)):
         return True
+    return is_split_in_parts(base, exponent)
+
+
+def is_split_in_parts(base: Expr, exponent: Expr) -> bool:
+    """Whether what would be split is large: the base, those in a product, or the exponent."""
     split = [] if exponent.is_Rational or base == E else [base]
     if not exponent.is_Integer:
         split += [arg.base for arg in Mul.make_args(base) if arg.is_Pow]

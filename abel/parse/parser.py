@@ -30,7 +30,6 @@ from abel.equation import (
 from abel.parse.limits import (
     MAX_BITS,
     MAX_EXPONENT,
-    TRIGONOMETRY,
     find_flaw,
     float_of,
     is_constant,
@@ -56,6 +55,7 @@ LETTER_E = Symbol("e")
 CONSTANTS = {"x": X, "pi": pi, "E": E, "I": I}
 CONSTANTS |= {"nan": nan, "zoo": zoo, "oo": oo}  # no coefficients: what SymPy prints is refused
 ROOTS = {"sqrt": Rational(1, 2), "cbrt": Rational(1, 3)}
+TRIGONOMETRY = ("sin", "cos", "tan", "asin", "acos", "atan")
 FUNCTIONS = (*ROOTS, "exp", "log", "ln", *TRIGONOMETRY, "LambertW")
 # What Python reads as a truth value or a number would be taken for a coefficient.
 NOT_READ = dict.fromkeys(("true", "false"), "write 1 or 0 for it")
@@ -136,6 +136,15 @@ class Parser:
             self.fail(f"an exponent beyond {MAX_EXPONENT}", token)
         if base == 0 and not exponent.is_positive:
             self.fail("undefined: 0 to a power that need not be positive", token)
+        self.must_have_few_bits(base, exponent, size, token)
+        if is_hard_power(base, exponent):
+            self.fail("powers inside each other that are too large to combine", token)
+        if not (exponent.is_Rational and exponent > 0):
+            self.must_not_vanish(base)
+        return self.apply(Pow, base, exponent, token=token)
+
+    def must_have_few_bits(self, base: Expr, exponent: Expr, size: float, token: Token) -> None:
+        """Refuse powers and roots of numbers that are too long; `size` is the exponent's."""
         if base.is_Rational and abs(base) != 1:
             most = MAX_BITS if exponent.is_Integer else MAX_ROOT_BITS
             if integer_bits(base) * max(1, ceil(size)) > most:
@@ -146,11 +155,6 @@ class Parser:
             bits = max((self.power_bits(b, e, token) for b, e in numbers), default=0)
             if max(bits, surd_bits(numbers)) > MAX_JOINED_BITS:
                 self.fail(f"a power or root of numbers beyond {MAX_JOINED_BITS} bits", token)
-        if is_hard_power(base, exponent):
-            self.fail("powers inside each other that are too large to combine", token)
-        if not (exponent.is_Rational and exponent > 0):
-            self.must_not_vanish(base)
-        return self.apply(Pow, base, exponent, token=token)
 
     def power_bits(self, base: Expr, exponent: Expr, token: Token) -> int:
         try:

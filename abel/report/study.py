@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sympy import sstr
@@ -16,9 +16,11 @@ from abel.env import EnvConfig
 from abel.equation import Equation
 from abel.learner.progress import Progress
 from abel.operations import Generator, describe
+from abel.report.failures import diagnose
 from abel.report.kinds import structural_type
 from abel.report.trigger import tally
 from abel.search import Oracle, Policy, Solution, beam, greedy, search
+from abel.trace import Trace
 from abel.transitions import State, TransitionCache
 
 CHUNK = 64  # equations decoded together
@@ -106,6 +108,17 @@ class Study:
             progress.show("")
             self.known[key] = outcomes
         return self.known[key]
+
+    def told(self, outcome: Outcome) -> tuple[Trace | None, str]:
+        """The steps to the root; or those to where it went wrong, and how it did."""
+        if not outcome.solution:
+            return None, outcome.reason
+        trace = outcome.solution.trace()
+        if outcome.solved:
+            return trace, outcome.reason
+        kind, last = diagnose(outcome.solution, self.new_cache(), self.config.max_steps)
+        why = f"{kind} at step {last}" if trace.steps else "nothing found"
+        return replace(trace, steps=trace.steps[:last]), why
 
     def decode_all(self, names: Sequence[str]) -> dict[str, list[Outcome]]:
         """The outcomes by decoder. Ctrl-C ends it: the last decoder then has fewer, if any."""

@@ -179,10 +179,16 @@ def is_within(inner: Root, outer: Root, ratio: Fraction, start: Fraction) -> boo
         return False
     if not outer.integers or not ratio:
         return False
-    for single in right.singles:
-        n = (single - start) / ratio
-        if n.denominator == 1 and not is_left_out(int(n), left):
-            return False
+    reached = ((single - start) / ratio for single in right.singles)
+    if any(n.denominator == 1 and not is_left_out(int(n), left) for n in reached):
+        return False
+    return avoids(left, right, ratio, start)
+
+
+def avoids(left: Exceptions, right: Exceptions, ratio: Fraction, start: Fraction) -> bool:
+    """Whether ratio*n + start is in none of the classes that `right` leaves out, for every n that
+    is in none of those of `left`.
+    """
     period = lcm(*(modulus for modulus, _ in (*left.classes, *right.classes)))
     if period > MAX_PERIOD:
         return False

@@ -291,13 +291,8 @@ def one_by_one(equation: Equation, root: Root, cache: TransitionCache) -> list[R
     hopeless = [] if root.status in ("refuted", "undefined") else [root]
     if len(root.integers) not in REACH:
         return hopeless
-    verdicts: dict[tuple[int, ...], Verdict] = {}
-    for index in product(SMALL, repeat=len(root.integers)):
-        verdicts[index] = cache.verdict(equation, root.at(index))
-    proved = {index: verdict for index, verdict in verdicts.items() if verdict}
-    conditions = {verdict.valid_when for verdict in proved.values()}
-    if len(conditions) > 1:
-        proved = {index: verdict for index, verdict in proved.items() if not verdict.valid_when}
+    indices = list(product(SMALL, repeat=len(root.integers)))
+    proved = proved_under_one_condition(equation, root, indices, cache)
     if not proved:
         return hopeless
     condition = next(iter(proved.values())).valid_when
@@ -307,6 +302,17 @@ def one_by_one(equation: Equation, root: Root, cache: TransitionCache) -> list[R
         return [Root(root.at(index), "proved", condition, (*root.how, *which))]
     names = ", ".join(symbol.name for symbol in root.integers)
     listed = ", ".join(str(index if len(index) > 1 else index[0]) for index in proved)
-    which_ones = f"{SMALL[0]}..{SMALL[-1]}" if len(proved) == len(verdicts) else listed
+    which_ones = f"{SMALL[0]}..{SMALL[-1]}" if len(proved) == len(indices) else listed
     status = f"proved for {names} = {which_ones}"
     return [Root(root.value, status, condition, root.how, tuple(proved))]
+
+
+def proved_under_one_condition(
+    equation: Equation, root: Root, indices: list[tuple[int, ...]], cache: TransitionCache
+) -> dict[tuple[int, ...], Verdict]:
+    """The members that are proved; if under several conditions, those that always are."""
+    verdicts = {index: cache.verdict(equation, root.at(index)) for index in indices}
+    proved = {index: verdict for index, verdict in verdicts.items() if verdict}
+    if len({verdict.valid_when for verdict in proved.values()}) > 1:
+        return {index: verdict for index, verdict in proved.items() if not verdict.valid_when}
+    return proved

@@ -130,7 +130,22 @@ def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:
     What equals others at every sample point goes if it is proved to be equal, or if a polynomial
     has no more roots than the others. Otherwise it stays, and says so.
     """
-    samples = Samples(equation)
+    kept, matched = without_doubles(roots, Samples(equation))
+    sure = [root for root in kept if root.proved and root.valid_when is None]
+    if matched and len(sure) == distinct_roots(equation):
+        matched = []
+    doubtful = [root for root, others in matched if not is_one_of(equation, root, others)]
+    noted = {id(root): replaced(root, how=(*root.how, NO_PROOF)) for root in doubtful}
+    noted |= {id(root): root for root in kept}
+    return tuple(noted[id(root)] for root in roots if id(root) in noted)
+
+
+def without_doubles(
+    roots: list[Root], samples: Samples
+) -> tuple[list[Root], list[tuple[Root, list[Expr]]]]:
+    """Roots that no other gives; and proved ones that equal others at every sample point only,
+    with those others.
+    """
     order = sorted(roots, key=lambda root: (
         not root.proved, -len(root.integers), root.proved_at is not None,
         root.valid_when is not None, num_nodes(root.value),
@@ -148,13 +163,7 @@ def merged(equation: Equation, roots: list[Root]) -> tuple[Root, ...]:
             kept = rest
             if root.proved:
                 matched.append((root, others))
-    sure = [root for root, _ in kept if root.proved and root.valid_when is None]
-    if matched and len(sure) == distinct_roots(equation):
-        matched = []
-    doubtful = [root for root, others in matched if not is_one_of(equation, root, others)]
-    noted = {id(root): replaced(root, how=(*root.how, NO_PROOF)) for root in doubtful}
-    noted |= {id(root): root for root, _ in kept}
-    return tuple(noted[id(root)] for root in roots if id(root) in noted)
+    return [root for root, _ in kept], matched
 
 
 def gives(family: Root, root: Root, samples: Samples) -> bool:

@@ -106,11 +106,7 @@ def beam(
         going = {i: a for i, a in enumerate(attempts) if a.nodes and a.solution is None}
         if not going:
             break
-        everyone = [node for attempt in going.values() for node in attempt.nodes]
-        log_probs, _ = policy([node.observation for node in everyone])
-        if steer is not None:
-            log_probs = [steer(node, row) for node, row in zip(everyone, log_probs)]
-        rows = iter(log_probs)
+        rows = iter(asked([n for a in going.values() for n in a.nodes], policy, steer))
         found = {}
         for i, attempt in going.items():
             ahead = list(islice(rows, len(attempt.nodes)))
@@ -119,6 +115,14 @@ def beam(
         for i, nodes in best(found, policy, width, value_coef, complexity_coef).items():
             attempts[i].nodes = nodes
     return [attempt.outcome() for attempt in attempts]
+
+
+def asked(nodes: list[Node], policy: Policy, steer: Steer | None) -> list[np.ndarray]:
+    """The log-probabilities of every node's actions, by the policy and whoever steers it."""
+    log_probs, _ = policy([node.observation for node in nodes])
+    if steer is None:
+        return list(log_probs)
+    return [steer(node, row) for node, row in zip(nodes, log_probs)]
 
 
 @dataclass

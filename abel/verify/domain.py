@@ -117,9 +117,8 @@ def zeros(tower: KernelRing, f: PolyElement, integers: list[Symbol]) -> dict[Sym
     inside = [n for n in integers if tower.index[n, None] in needed]
     if not range_of(tower, f, needed).contains(0):
         return {}
-    for point, bits in product(range(NUM_POINTS), BITS):
-        if not inside and not any(is_letter(tower.kernels[i].kind) for i in needed) and point:
-            break  # a number has only one point
+    moves = inside or any(is_letter(tower.kernels[i].kind) for i in needed)
+    for point, bits in product(range(NUM_POINTS if moves else 1), BITS):  # a number has one point
         with precision(bits):
             if all(not value.contains(0) for value in branch_values(tower, f, needed, point)):
                 return {}
@@ -128,6 +127,12 @@ def zeros(tower: KernelRing, f: PolyElement, integers: list[Symbol]) -> dict[Sym
     place = tower.index[inside[0], None]
     if any(kernel_depends_on(tower, i, place) for i in needed if i != place):
         raise Unsure
+    found = integer_zeros(tower, f, place, needed)
+    return {inside[0]: found} if found else {}
+
+
+def integer_zeros(tower: KernelRing, f: PolyElement, place: int, needed: Any) -> set[int]:
+    """Integers in the kernel at `place` at which f may be 0 on some branch."""
     found: set[int] = set()
     with precision(BITS[1]):
         for factor, _ in tower.factors(f):
@@ -135,7 +140,7 @@ def zeros(tower: KernelRing, f: PolyElement, integers: list[Symbol]) -> dict[Sym
             values = [list(branch_values(tower, part, needed, 0)) for part in parts]
             for row in zip(*values):
                 found |= integer_roots(row)
-    return {inside[0]: found} if found else {}
+    return found
 
 
 def range_of(tower: KernelRing, f: PolyElement, needed: list[int]) -> acb:
@@ -228,14 +233,23 @@ def kernel_values(kernel: Kernel, row: dict[int, acb], point: int, moves: bool) 
     if kind is INVERSE:
         return [1 / u]
     if kind is Pow:
-        first = u.sqrt() if order == 2 else u.root(order)
-        if not moves:
-            return [first]
-        if order > MAX_BRANCHES:
-            raise Unsure
-        return [first * acb(fmpq(2 * k, order)).exp_pi_i() for k in range(order)]
+        return root_values(u, order, moves)
     if kind in (exp, sp.sin, sp.cos):
         return [getattr(u / order, kind.__name__)()]
+    return inverse_values(kind, u, moves)
+
+
+def root_values(u: acb, order: int, moves: bool) -> list[acb]:
+    first = u.sqrt() if order == 2 else u.root(order)
+    if not moves:
+        return [first]
+    if order > MAX_BRANCHES:
+        raise Unsure
+    return [first * acb(fmpq(2 * k, order)).exp_pi_i() for k in range(order)]
+
+
+def inverse_values(kind: Any, u: acb, moves: bool) -> list[acb]:
+    """Of a logarithm, an arc function or LambertW."""
     if kind is sp.LambertW:
         return [acb(ANY, ANY) if moves else u.lambertw()]
     value = getattr(u, kind.__name__)()

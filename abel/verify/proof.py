@@ -107,22 +107,31 @@ class Tower(KernelRing):
             result = self.exp(self.times(args[1], self.log(args[0])))
         elif expr is sp.E:
             result = self.exp(self.one)
-        elif kind in (exp, sp.log):
-            result = self.exp(args[0]) if kind is exp else self.log(args[0])
-            if kind is exp:
-                self.logarithms[result] = args[0]
-        elif kind in REWRITTEN:
-            result = self.convert(REWRITTEN[kind](expr.args[0]))
-            self.angles[kind, result] = args[0]
-        elif kind in (sp.asin, sp.atan):
-            if kind is sp.atan:  # which has poles at I and -I
-                self.divide_by(self.one + self.times(args[0], args[0]))
-            result = self.inverse_trig(kind, args[0])
-        elif kind is sp.LambertW and len(args) == 1:
-            result = self.kernel(kind, args[0]) if args[0] else self.zero
+        elif len(args) == 1:
+            result = self.function(kind, expr, args[0])
         else:
             raise GiveUp
         self.known[expr] = result
+        return result
+
+    def function(self, kind: type, expr: Expr, arg: PolyElement) -> PolyElement:
+        """A function of one argument: `expr`, whose argument is `arg` once converted."""
+        if kind is exp:
+            result = self.exp(arg)
+            self.logarithms[result] = arg
+        elif kind is sp.log:
+            result = self.log(arg)
+        elif kind in REWRITTEN:
+            result = self.convert(REWRITTEN[kind](expr.args[0]))
+            self.angles[kind, result] = arg
+        elif kind in (sp.asin, sp.atan):
+            if kind is sp.atan:  # which has poles at I and -I
+                self.divide_by(self.one + self.times(arg, arg))
+            result = self.inverse_trig(kind, arg)
+        elif kind is sp.LambertW:
+            result = self.kernel(kind, arg) if arg else self.zero
+        else:
+            raise GiveUp
         return result
 
     def argument(self, expr: Expr, arg: Expr) -> PolyElement:
