@@ -17,6 +17,7 @@ from abel.operations import (
     terms_of,
 )  # fmt: skip
 from abel.operations import legal_actions as all_legal_actions
+from abel.operations.ansatz import forms
 from abel.parse import parse_expression
 
 x, a, b, c, d, e = symbols("x a b c d e")
@@ -216,7 +217,9 @@ def test_the_table_is_complete():
     paper = {*"add sub mul div square sqrt exp log sin cos asin acos".split()}
     assert paper | {"expand", "collect", "mul -1", "cbrt", "relabel", "cov"} <= set(OPERATIONS)
     assert all(row.name == name for name, row in OPERATIONS.items())
-    assert {name for name, row in OPERATIONS.items() if row.kind == "goal"} == {"let", "resolvent"}
+    derived = {f"put {form}" for form in forms(3)}
+    goals = {name for name, row in OPERATIONS.items() if row.kind == "goal"}
+    assert goals == {"let", "resolvent", "squares"} | derived
     changes = {name for name, row in OPERATIONS.items() if row.kind == "change"}
     assert changes == {"cov", "shift", "vieta", "tan-half"}
 

@@ -19,7 +19,7 @@ import tyro
 
 import evaluate
 import train_ppo
-from abel import load_dataset
+from abel import Env, EnvConfig, load_dataset
 from abel.cohort import markdown, read_cohort
 from abel.operations import OPERATIONS, Operation
 from abel.wild.marks import rates, rates_table
@@ -319,8 +319,22 @@ def test_the_table_of_operations_is_the_table():
         for row in cells(marked(ON_ABEL, "operations"))
         for name in in_code(row[0])
     }
-    assert told == {name: (row.kind, row.flags) for name, row in OPERATIONS.items()}
-    assert list(told) == list(OPERATIONS)
+    table = {name: (row.kind, row.flags) for name, row in OPERATIONS.items()}
+    derived = [name for name in table if OPERATIONS[name].opens]  # a line for each bound
+    assert list(told) == [name for name in table if name not in derived or name in told]
+    assert told == {name: table[name] for name in told}
+    assert {told[name] for name in derived if name in told} == {table[name] for name in derived}
+
+
+def test_the_derived_quadratic_is_what_the_environment_prints():
+    shown = marked(ON_ABEL, "derived").strip().strip("`").strip()
+    config = EnvConfig(substitutions="general", terms="blocks", relabel=False)
+    env = Env([shown.split("\n")[0]], config)
+    env.reset()
+    for step in (("put x + h", "b*x"), ("sub", "b"), ("div", "2*a"), ("sub", "d"), ("div", "a"),
+                 ("sqrt",)):  # fmt: skip
+        env.step(env.find(*step))
+    assert env.trace().to_text() == shown
 
 
 def test_every_field_of_a_row_is_explained():

@@ -138,19 +138,14 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     side = difference(lhs, rhs)
     if grows_past(side, MAX_EXPANDED):
         return None
-    parts: dict[Expr, Terms] = {}
-    kernel: Expr = ONE
-    for term in Add.make_args(expand(side)):
-        found = reading(term)
-        if found is None or not (kernel in (ONE, found.kernel) or found.kernel is ONE):
-            return None
-        kernel = kernel if found.kernel is ONE else found.kernel
-        parts[found.beside] = merged(parts.get(found.beside, {}), {found.n: found.free})
-    parts = {beside: without_zeros(terms) for beside, terms in parts.items()}
-    parts = {beside: terms for beside, terms in parts.items() if terms}
-    if kernel is ONE or too_large(parts):
+    read = [reading(term) for term in Add.make_args(expand(side))]
+    kernels = {found and found.kernel for found in read} - {ONE}
+    if len(kernels) != 1 or None in kernels:
         return None
-    named = terms_by_name(lhs, rhs)
+    parts = coefficients_of([found for found in read if found is not None])
+    if not parts or too_large(parts):
+        return None
+    (kernel,), named = kernels, terms_by_name(lhs, rhs)
     if isinstance(kernel, log):
         return Sum("logarithms", kernel, parts, named)
     if SINE in parts or COSINE in parts:
@@ -161,6 +156,15 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
         parts = {ONE: {n - low: c for n, c in parts[ONE].items()}}
         named = {(beside, n - low): term for (beside, n), term in named.items()}
     return Sum("powers", X, parts, named)
+
+
+def coefficients_of(read: list[Reading]) -> dict[Expr, Terms]:
+    """The coefficients by what stands beside and exponent, without those that are 0."""
+    parts: dict[Expr, Terms] = {}
+    for found in read:
+        parts[found.beside] = merged(parts.get(found.beside, {}), {found.n: found.free})
+    exact = {beside: without_zeros(terms) for beside, terms in parts.items()}
+    return {beside: terms for beside, terms in exact.items() if terms}
 
 
 def sum_of(lhs: Expr, rhs: Expr) -> Sum:
@@ -405,8 +409,8 @@ def row(form: Form) -> Operation:
         f"put {form}", f"put x := {form}, and choose h so that {{}} vanishes",
         rf"x := {form.as_latex()} \text{{ without }} {{}}", partial(apply, form), is_legal,
         takes_term=True, kind="goal", flags=("general", f"ansatz_{form.bound}"),
-        # 1/x + h does not reach h itself.
-        keeps=not (form.i is not None and form.i < 0 and form.j == 0),
+        # 1/x + h does not reach h itself; a monomial may leave the branch of the logarithm.
+        keeps=form.i is not None and not (form.i < 0 and form.j == 0),
         terms=lambda sides: spots(form, sides.lhs, sides.rhs), opens=partial(opens, form),
     )  # fmt: skip
 
