@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.tensorboard import SummaryWriter
 
 from abel.datasets import DatasetError, load_dataset
 from abel.encode import ROLES, TOKENS
@@ -40,7 +39,7 @@ from abel.learner.progress import Progress, training_line
 from abel.learner.records import RunError, hold, start_run
 from abel.learner.replay import Finished, Memory, StoredReplay, as_memories, search_unsolved
 from abel.learner.rollout import Rollout, Workers
-from abel.learner.scalars import Clock, Scalars
+from abel.learner.scalars import Clock, Scalars, event_writer
 from abel.operations import OPERATIONS
 from abel.paper import curricula
 from abel.paper.curiosity import CuriosityName, new_curiosity
@@ -543,7 +542,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     at = checkpoint.restore_run(resumed, run, args, parts, rng)
     progress, clock, stopping = Progress(), Clock(at.seconds, at.cpu_seconds), False
     progress.say(f"{run}: {len(problems)} equations, {len(validation)} for validation")
-    with lock, SummaryWriter(str(run)) as writer, deferred() as stop:
+    with lock, event_writer(run) as writer, deferred() as stop:
         while at.step < args.total_timesteps and not stopping:
             clock.begin()
             at.iteration += 1
