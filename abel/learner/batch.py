@@ -109,7 +109,7 @@ def collate(observations: Sequence[Observation], share: bool) -> Batch:
         sizes, np.concatenate([o.action_ops for o in observations]), node[terms], graph,
         np.arange(len(graph)) - offsets[graph], offsets,
     )  # fmt: skip
-    tensors = [torch.from_numpy(column.astype(np.int64, copy=False)) for column in columns]
+    tensors: Any = [torch.from_numpy(column.astype(np.int64, copy=False)) for column in columns]
     messages = Bags(child, parent, len(first), len(first))
     return Batch(*tensors, messages, Bags(node, trees, len(first), len(observations)))
 

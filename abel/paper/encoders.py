@@ -6,7 +6,7 @@ An encoder maps a `Batch` of B packed trees to states of its distinct nodes [U, 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -44,7 +44,8 @@ class PaperTreeMLP(nn.Module):
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         table = self.project(self.embed.weight)  # [T, H] of all tokens: they are few
-        first, *rest = self.update
+        layers: Any = self.update
+        first, *rest = layers
         own, near = first.weight.tensor_split([table.shape[1]], 1)
         # The listing's W [own, sums] + b; its first part is the same in every round.
         own = nn.functional.embedding(batch.tokens, table @ own.T + first.bias)  # [U, H]
