@@ -109,9 +109,10 @@ def collate(observations: Sequence[Observation], share: bool) -> Batch:
         sizes, np.concatenate([o.action_ops for o in observations]), node[terms], graph,
         np.arange(len(graph)) - offsets[graph], offsets,
     )  # fmt: skip
-    tensors: Any = [torch.from_numpy(column.astype(np.int64, copy=False)) for column in columns]
-    messages = Bags(child, parent, len(first), len(first))
-    return Batch(*tensors, messages, Bags(node, trees, len(first), len(observations)))
+    fields: list[Any] = [torch.from_numpy(c.astype(np.int64, copy=False)) for c in columns]
+    fields.append(Bags(child, parent, len(first), len(first)))
+    fields.append(Bags(node, trees, len(first), len(observations)))
+    return Batch(*fields)
 
 
 def content(observation: Observation) -> bytes:
