@@ -31,9 +31,7 @@ from abel.learner.records import RunError, provenance, refusing, save_checkpoint
 from abel.operations import OPERATIONS, Generator, settle
 from abel.parse import ParseError
 from abel.report.failures import failures
-from abel.report.pages import write_page
 from abel.report.probes import MAX_POINTS, dormant, embeddings
-from abel.report.sets import show, solution_sets, summary
 from abel.report.study import DECODERS, Outcome, Study, show_trace
 from abel.report.tables import TABLES, completeness, families, layout
 from abel.report.trigger import decomposition, trigger
@@ -278,6 +276,8 @@ def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> No
         print(f"{name} ({run.dataset} {args.split}, {len(study.problems)} equations)")
         print(layout(TABLES[name](reports[name])), end="\n\n", flush=True)
     if args.report == "all":
+        from abel.report.pages import write_page  # solving an equation should start at once
+
         write_page(reports, run.out)
     print(f"written to {run.out}")
 
@@ -285,9 +285,7 @@ def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> No
 # ---- Datasets and single equations ----
 
 
-def results(
-    args: Args, argv: Sequence[str], run: Run, study: Study, found: dict, source: tuple
-) -> dict[str, Any]:
+def results(args: Args, run: Run, study: Study, found: dict, source: tuple) -> dict[str, Any]:
     """The outcome of every decoder and equation; after Ctrl-C, of those that are done."""
     return {
         "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
@@ -295,7 +293,6 @@ def results(
         "interrupted": study.interrupted,
         "decoders": {name: {**study.counted(row), "n": len(row)} for name, row in found.items()},
         "equations": study.by_equation(found),
-        "provenance": provenance(argv, [problem.text for problem in study.problems]),
     }  # fmt: skip
 
 
@@ -320,6 +317,8 @@ def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> No
 
 def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple) -> int:
     """All roots of single equations, shown one by one; of a split, a table of complete sets."""
+    from abel.report.sets import show, solution_sets, summary  # on demand, as the page is
+
     sets = solution_sets(study, "beam" if args.beam else args.decoder or "greedy")
     data = {
         "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
@@ -354,9 +353,10 @@ def decode(args: Args, argv: Sequence[str], run: Run, study: Study, source: tupl
         about = f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(study.problems)}"
         print(f"{about} equations", flush=True)
     found = study.decode_all(names)
-    data = results(args, argv, run, study, found, source)
+    data = results(args, run, study, found, source)
     if args.json:
-        write_json(Path(args.json), data)
+        origin = provenance(argv, [problem.text for problem in study.problems])
+        write_json(Path(args.json), {**data, "provenance": origin})
     if single:
         solvers = [(row["solved_by"] or names)[0] for row in data["equations"]]
         print_solutions(args, study, [found[name][i] for i, name in enumerate(solvers)])

@@ -24,13 +24,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.utils.tensorboard import SummaryWriter
 
 from abel.datasets import DatasetError, load_dataset
 from abel.encode import ROLES, TOKENS
 from abel.env import EnvConfig, SyncVectorEnv
 from abel.learner import checkpoint, config
-from abel.learner.batch import POOLS, Batch, neighbor_sums
+from abel.learner.batch import POOLS, Batch, action_sums, neighbor_sums
 from abel.learner.batch import collate as collate  # evaluate.py takes it from here
 from abel.learner.config import NetConfig, ReplayName, WatchConfig, check_batches, check_counts
 from abel.learner.curriculum import SolveCounts
@@ -40,7 +39,7 @@ from abel.learner.progress import Progress, training_line
 from abel.learner.records import RunError, hold, start_run
 from abel.learner.replay import Finished, Memory, StoredReplay, as_memories, search_unsolved
 from abel.learner.rollout import Rollout, Workers
-from abel.learner.scalars import Clock, Scalars
+from abel.learner.scalars import Clock, Scalars, event_writer
 from abel.operations import OPERATIONS
 from abel.paper import curricula
 from abel.paper.curiosity import CuriosityName, new_curiosity
@@ -243,8 +242,8 @@ class Agent(nn.Module):
         """Log-probabilities of all legal actions [A], entropies [B] and values [B]."""
         nodes, graph = self.encoder(batch)
         if self.net.head == "pointer":
-            term = self.term(nodes)[batch.action_node]  # [A, H]
-            hidden = term + self.op(batch.action_op) + self.context(graph)[batch.action_graph]
+            tables = self.term(nodes), self.op.weight, self.context(graph)
+            hidden = action_sums(*tables, batch)  # [A, H]
             logits = self.score(torch.relu(hidden)).squeeze(-1)  # [A]
             mask = torch.ones_like(logits, dtype=torch.bool)
         else:
@@ -273,23 +272,24 @@ def sample(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Actions and their log-probabilities under the behaviour: epsilon of it is uniform over
     operations, then over the operation's terms; the rest is the policy."""
-    actions = np.zeros(len(out.which), dtype=np.int64)
-    chosen = np.zeros(len(out.which), dtype=np.float32)
     log_probs = out.log_probs.double().numpy()
-    for i, d in enumerate(out.which):
-        start, end = out.offsets[d], out.offsets[d + 1]
-        p = np.exp(log_probs[start:end])
-        if epsilon[i] > 0:
-            legal = np.isfinite(log_probs[start:end])  # not what an index head masks
-            kinds, inverse, counts = np.unique(
-                out.ops[start:end][legal], return_inverse=True, return_counts=True
-            )
-            p *= 1 - epsilon[i]
-            p[legal] += epsilon[i] / (len(kinds) * counts[inverse])
-        total = np.cumsum(p)
-        actions[i] = min(np.searchsorted(total, rng.random() * total[-1], "right"), len(p) - 1)
-        chosen[i] = np.log(p[actions[i]] / total[-1])
-    return actions, chosen
+    sizes = np.diff(out.offsets)
+    state = np.repeat(np.arange(len(sizes)), sizes)  # [A]
+    kind = state * len(OPERATIONS) + out.ops
+    legal = np.isfinite(log_probs)  # not what an index head masks
+    counts = np.bincount(kind[legal], minlength=len(sizes) * len(OPERATIONS))
+    kinds = (counts.reshape(len(sizes), -1) > 0).sum(1)
+    place = state, np.arange(len(kind)) - out.offsets[state]
+    policy, ways = np.full((2, len(sizes), sizes.max()), [[[0.0]], [[np.inf]]])  # [D, most actions]
+    policy[place] = np.exp(log_probs)
+    ways[place] = np.where(legal, kinds[state] * counts[kind], np.inf)
+    e = epsilon[:, None]
+    p = policy[out.which] * (1 - e) + e / ways[out.which]  # [N, most actions]
+    total = np.cumsum(p, 1)
+    drawn = rng.random(len(p)) * total[:, -1]
+    actions = np.minimum((total <= drawn[:, None]).sum(1), sizes[out.which] - 1)
+    chosen = p[np.arange(len(p)), actions] / total[:, -1]
+    return actions, np.log(chosen).astype(np.float32)
 
 
 # ---- Losses ----
@@ -351,6 +351,7 @@ class SuccessReplay:
         self.solutions: dict[int, list[Memory]] = {}
         self.conditional: set[int] = set()  # equations whose solution's root needs conditions
         self.steps: list[Memory] = []
+        self.views: dict[bytes, Any] = {}  # of what is stored, by content
         self.solved: set[int] = set()
         self.latest = 0  # the last rollout that solved another equation, or searched for one
 
@@ -362,7 +363,7 @@ class SuccessReplay:
             self.latest = rollout
         if self.kind == "none":
             return
-        memories = as_memories(episode, gamma, rollout)
+        memories = as_memories(episode, gamma, rollout, self.views)
         if self.kind != "shortest":
             self.steps = (self.steps + memories)[-self.size :]
             return
@@ -544,7 +545,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
     at = checkpoint.restore_run(resumed, run, args, parts, rng)
     progress, clock, stopping = Progress(), Clock(at.seconds, at.cpu_seconds), False
     progress.say(f"{run}: {len(problems)} equations, {len(validation)} for validation")
-    with lock, SummaryWriter(str(run)) as writer, deferred() as stop:
+    with lock, event_writer(run) as writer, deferred() as stop:
         while at.step < args.total_timesteps and not stopping:
             clock.begin()
             at.iteration += 1

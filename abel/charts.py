@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
 
 from abel.learner.records import RunError, write_atomically
 
@@ -253,6 +252,8 @@ def scatter(
 
 def bar_image(values: Mapping[str, float], title: str) -> np.ndarray:
     """Draw horizontal bars in 0..1 with their labels and numbers; uint8 [H, W, 3]."""
+    from PIL import Image, ImageDraw, ImageFont  # only training draws these
+
     font = ImageFont.load_default(size=14)
     line, bar, gap = 24, 260, 8
     label = max([int(font.getlength(name)) for name in values], default=0)

@@ -19,7 +19,7 @@ SMALL = f"--dataset abel_level1+abel_level2 {TINY} --num-envs 8 --num-steps 16 -
 RUNS = {
     "default": f"{SMALL} --max-steps 6 --epsilon-start 2 --replay-ramp 5 --total-timesteps 1024",
     "general": f"--preset general {SMALL} --max-steps 5 --search-period 1 --total-timesteps 640",
-    "c7": f"--preset c7 --dataset abel_level1 {TINY} --num-steps 64 --num-epochs 3"
+    "c7": f"--preset c7 --dataset abel_level1 {TINY} --num-envs 1 --num-steps 64 --num-epochs 3"
     " --minibatch-size 32 --total-timesteps 256",
 }
 

@@ -52,21 +52,21 @@ MUTANTS = [
         ("normalization dropped", "neighbor_sums(norm(h), batch", "neighbor_sums(h, batch"),
         ("skip connection dropped", "h = h + update(", "h = update("),
         ("no state of the root", "[pooled, h[batch.root],", "[pooled, h[batch.left],"),
-        ("no context in the pointer head", "self.context(graph)[batch.action_graph]", "0"),
+        ("no context in the pointer head", "self.context(graph)", "0 * self.context(graph)"),
         # Behavior.
         ("no epsilon ladder", "epsilon**ladder if spread else epsilon", "epsilon"),
-        ("epsilon 0", "if epsilon[i] > 0:", "if epsilon[i] > 9:"),
+        ("epsilon 0", "+ e / ways[out.which]", "+ 0 / ways[out.which]"),
         (
             "epsilons of solved and unsolved swapped",
             "np.where(solved, args.epsilon_solved, args.epsilon_unsolved)",
             "np.where(solved, args.epsilon_unsolved, args.epsilon_solved)",
         ),
-        ("exploration uniform over actions", "(len(kinds) * counts[inverse])", "legal.sum()"),
-        ("policy keeps all its weight", "p *= 1 - epsilon[i]", "p *= 1"),
+        ("exploration uniform over actions", "kinds[state] * counts[kind]", "sizes[state]"),
+        ("policy keeps all its weight", "* (1 - e) + e /", "+ e /"),
         (
             "behavior's probability is the policy's",
-            "np.log(p[actions[i]] / total[-1])",
-            "log_probs[start + actions[i]]",
+            "p[np.arange(len(p)), actions] / total[:, -1]",
+            "policy[out.which, actions]",
         ),
         ("ladder from the start", "min(args.epsilon_start, len(counts.num_solved))", "0"),
         # Advantages.
@@ -212,11 +212,11 @@ MUTANTS = [
     *in_file(
         "abel/learner/batch.py",
         ("merged by identity", "keys[id(o)] = content(o)", "keys[id(o)] = str(id(o)).encode()"),
-        ("mean pool is a sum", "return total / batch.num_nodes[:, None]", "return total"),
+        ("mean pool is a sum", "sums(h) / batch.num_nodes[:, None]", "sums(h)"),
         (
             "messages to oneself",
-            "index_add(0, batch.parent, h[batch.child])",
-            "index_add(0, batch.parent, h[batch.parent])",
+            "Bags(child, parent, len(first)",
+            "Bags(parent, parent, len(first)",
         ),
     ),
     *in_file(

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -359,3 +361,19 @@ def test_a_trace_of_the_test_set_replays(run_dir, capsys):
 def test_a_split_without_equations_is_refused(capsys):
     assert evaluate.run(["--dataset", "abel_level1", "--split", "val"]) == 2
     assert "no equations" in capsys.readouterr().err
+
+
+def test_solving_one_equation_needs_neither_tensorboard_nor_torch_s_compiler():
+    """Either takes longer to import than the equation to solve."""
+    code = (
+        "import sys, evaluate; code = evaluate.run(['--equation', 'a*x + b = 0'])\n"
+        "slow = {'torch._dynamo', 'torch.utils.tensorboard', 'tensorboard', 'PIL'}\n"
+        "print(sorted(slow & sys.modules.keys()), code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parent.parent,
+    )
+    assert done.stdout.splitlines()[-1] == "[] 0", done.stderr

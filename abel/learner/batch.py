@@ -6,6 +6,7 @@ The sums and means that encoders take over a packed batch are here too, for ours
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -14,9 +15,49 @@ from torch import Tensor
 
 from abel.encode import Observation
 
+# ---- Sums of rows, with a gradient as fast as the sums ----
+
+
+class Bags:
+    """Lists of rows, called bags: row `rows[k]` lies in bag `bags[k]`, in this order in each."""
+
+    def __init__(self, rows: np.ndarray, bags: np.ndarray, num_rows: int, num_bags: int) -> None:
+        self.rows, self.bags, self.num_rows, self.num_bags = rows, bags, num_rows, num_bags
+        # The small type is sorted by radix, in linear time.
+        order = np.argsort(bags.astype(np.uint16) if num_bags < 1 << 16 else bags, kind="stable")
+        ends = np.cumsum(np.bincount(bags, minlength=num_bags))
+        self.index = torch.from_numpy(rows[order])
+        self.starts = torch.from_numpy(np.concatenate([[0], ends[:-1]]))
+
+    @cached_property
+    def turned(self) -> Bags:
+        """For each row the bags that it lies in: a sum's gradient is the sum over these."""
+        return Bags(self.bags, self.rows, self.num_bags, self.num_rows)
+
+    def sums(self, h: Tensor) -> Tensor:
+        """The sum of each bag's rows of h [rows, H] -> [bags, H], added in the bag's order."""
+        return BagSums.apply(h, self)
+
+
+class BagSums(torch.autograd.Function):
+    """What `index_add` of gathered rows gives, to the last bit, without the gathered rows."""
+
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, bags: Bags) -> Tensor:
+        ctx.bags = bags
+        return torch.embedding_bag(h, bags.index, bags.starts, False, 0)[0]  # 0: sums
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
+        turned = ctx.bags.turned
+        return torch.embedding_bag(grads[0], turned.index, turned.starts, False, 0)[0], None
+
+
+# ---- Packing ----
+
 
 class Batch(NamedTuple):
-    """Token trees and action sets of B states, as int64 arrays (`pack`) or tensors (`collate`).
+    """Token trees and action sets of B states, as int64 tensors.
 
     The U distinct nodes carry the computation; `node` says which of them each of the M nodes of
     all trees is.
@@ -36,9 +77,11 @@ class Batch(NamedTuple):
     action_graph: Any  # [A]
     action_rank: Any  # [A] position in the state's own list
     offsets: Any  # [B + 1] where each state's actions begin
+    messages: Bags  # children of each distinct node [U]
+    trees: Bags  # nodes of each tree [B]
 
 
-def pack(observations: Sequence[Observation], share: bool) -> Batch:
+def collate(observations: Sequence[Observation], share: bool) -> Batch:
     """Pack observations; with `share`, equal subtrees of the batch become one node."""
     sizes = np.array([len(o.tokens) for o in observations])
     starts = np.cumsum(sizes) - sizes
@@ -58,19 +101,18 @@ def pack(observations: Sequence[Observation], share: bool) -> Batch:
     offsets = np.concatenate([[0], np.cumsum(counts)])
     graph = np.repeat(np.arange(len(observations)), counts)
     terms = np.concatenate([o.action_nodes for o in observations]) + starts[graph]
+    trees = np.repeat(np.arange(len(observations)), sizes)
+    child, parent = node[edges], node[parents[edges]]
     columns = (
-        tokens[first], roles[first], node[edges], node[parents[edges]], node,
-        np.repeat(np.arange(len(observations)), sizes), node[starts],
+        tokens[first], roles[first], child, parent, node, trees, node[starts],
         node[starts + 1],  # preorder: the left side follows the root
         sizes, np.concatenate([o.action_ops for o in observations]), node[terms], graph,
         np.arange(len(graph)) - offsets[graph], offsets,
     )  # fmt: skip
-    return Batch(*(column.astype(np.int64) for column in columns))
-
-
-def collate(observations: Sequence[Observation], share: bool) -> Batch:
-    """Pack observations as tensors."""
-    return Batch(*map(torch.from_numpy, pack(observations, share)))
+    fields: list[Any] = [torch.from_numpy(c.astype(np.int64, copy=False)) for c in columns]
+    fields.append(Bags(child, parent, len(first), len(first)))
+    fields.append(Bags(node, trees, len(first), len(observations)))
+    return Batch(*fields)
 
 
 def content(observation: Observation) -> bytes:
@@ -99,6 +141,12 @@ def distinct(observations: Sequence[Observation]) -> tuple[np.ndarray, list[Obse
     return merged, [observations[i] for i in np.unique(merged, return_index=True)[1]]
 
 
+def interned(observations: Sequence[Observation]) -> list[Observation]:
+    """The observations, with one object for all that look the same: `distinct` reads it once."""
+    which, states = distinct(observations)
+    return [states[i] for i in which]
+
+
 # ---- Over the nodes of a batch ----
 
 
@@ -106,16 +154,13 @@ def neighbor_sums(h: Tensor, batch: Batch, messages: Literal["up", "both"]) -> l
     """Sums of incoming states [U, H], no degree normalisation: from the children, then the
     parent if messages go both ways.
     """
-    up = torch.zeros_like(h).index_add(0, batch.parent, h[batch.child])
-    if messages == "up":
-        return [up]
-    return [up, torch.zeros_like(h).index_add(0, batch.child, h[batch.parent])]
+    up = batch.messages.sums(h)
+    return [up] if messages == "up" else [up, batch.messages.turned.sums(h)]
 
 
 def mean_pool(h: Tensor, batch: Batch) -> Tensor:
     """Mean over the nodes of each tree [B, H]; merged nodes count as often as they occur."""
-    total = torch.zeros(len(batch.num_nodes), h.shape[1]).index_add(0, batch.graph, h[batch.node])
-    return total / batch.num_nodes[:, None]
+    return batch.trees.sums(h) / batch.num_nodes[:, None]
 
 
 def max_pool(h: Tensor, batch: Batch) -> Tensor:
@@ -124,6 +169,15 @@ def max_pool(h: Tensor, batch: Batch) -> Tensor:
     index = batch.graph[:, None].expand_as(nodes)
     low = torch.full((len(batch.num_nodes), h.shape[1]), -torch.inf)
     return low.scatter_reduce(0, index, nodes, "amax")
+
+
+def action_sums(nodes: Tensor, ops: Tensor, graphs: Tensor, batch: Batch) -> Tensor:
+    """What each legal action's term, operation and state have in these tables, summed [A, H]."""
+    table = torch.cat([nodes, ops, graphs])
+    op, graph = batch.action_op + len(nodes), batch.action_graph + len(nodes) + len(ops)
+    rows = torch.stack([batch.action_node, op, graph], 1).flatten().numpy()
+    actions = np.repeat(np.arange(len(op)), 3)
+    return Bags(rows, actions, len(table), len(op)).sums(table)
 
 
 POOLS = {"mean": mean_pool, "max": max_pool}

@@ -51,15 +51,17 @@ def best_of(path: Path) -> Path:
 def fresh_row(name: str, width: int, seed: int) -> Tensor:
     """A random embedding that hangs on the name and the seed alone."""
     generator = torch.Generator().manual_seed(zlib.crc32(f"{seed} {name}".encode()))
-    return torch.randn(width, generator=generator)
+    return torch.empty(width).normal_(generator=generator)
 
 
 def named_embedding(names: Collection[str], width: int) -> nn.Embedding:
     """An embedding of names, drawn so that a new name moves neither the others' rows nor anything
     else that the seed decides: what is not offered changes no run.
     """
-    rows = [fresh_row(name, width, torch.initial_seed()) for name in names]
-    return nn.Embedding.from_pretrained(torch.stack(rows), freeze=False)
+    rows = torch.empty(len(names), width)
+    for row, name in zip(rows, names):
+        row.copy_(fresh_row(name, width, torch.initial_seed()))
+    return nn.Embedding.from_pretrained(rows, freeze=False)
 
 
 def match_rows(rows: Tensor, stored: list[str], table: Collection[str]) -> Tensor:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 NOT_FAMILIES = ("rate", "coverage")
 MAX_POINTS = 60
@@ -14,6 +13,8 @@ MAX_POINTS = 60
 
 def read_scalars(run: Path, prefix: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Steps and values of every tag that begins with `prefix`, which is cut off."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
     events = EventAccumulator(str(run), size_guidance={"scalars": 0})
     events.Reload()
     found = {}

@@ -167,9 +167,18 @@ def load_weights(build: Callable[[], Any], weights: Any, path: Path) -> Any:
     width of a billion is refused, not tried.
     """
     import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Undrawn(TorchFunctionMode):
+        """Without memory there is nothing to draw, and asking torch to takes a second."""
+
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            if function in (torch.Tensor.normal_, torch.nn.init.normal_):
+                return args[0] if args else kwargs["tensor"]
+            return function(*args, **kwargs or {})
 
     with refusing(f"the weights in '{path}' do not fit"):
-        with torch.device("meta"):
+        with torch.device("meta"), Undrawn():
             wanted = {name: (w.shape, w.dtype) for name, w in build().state_dict().items()}
         stored = {name: (w.shape, w.dtype) for name, w in weights.items()}
         for name in sorted(wanted.keys() | stored.keys()):

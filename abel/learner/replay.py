@@ -14,6 +14,7 @@ from abel.search import Policy, look_ahead
 from abel.verify import Verdict
 
 Step = tuple[Observation, int, float]  # what was seen, done and earned
+MAX_VIEWS = 4096  # observations of stored steps that are kept as one object where they look alike
 SEARCH_WIDTH = 3  # of the beam that goes on from the most promising states
 
 
@@ -46,10 +47,14 @@ def same(observation: Observation, after: Observation | None) -> bool:
     return observation.actions == after.actions and content(observation) == content(after)
 
 
-def as_memories(episode: Finished, gamma: float, rollout: int) -> list[Memory]:
+def as_memories(
+    episode: Finished, gamma: float, rollout: int, views: dict[bytes, Observation]
+) -> list[Memory]:
     """The steps of an episode with their returns; one that changed nothing teaches nothing and is
-    left out.
+    left out. Observations that look like one of the `views` are replaced by it.
     """
+    if len(views) > MAX_VIEWS:
+        views.clear()
     steps = episode.steps
     outcomes = [0.0]
     for _, _, reward in reversed(steps):
@@ -60,8 +65,8 @@ def as_memories(episode: Finished, gamma: float, rollout: int) -> list[Memory]:
     following = [*(step[0] for step in steps[1:]), episode.last]
     for (observation, action, _), after, outcome in zip(steps, following, outcomes):
         if not same(observation, after):
-            told = episode.equation, before
-            memories.append(Memory(observation, action, outcome, *told, rollout))
+            seen = views.setdefault(content(observation), observation)
+            memories.append(Memory(seen, action, outcome, episode.equation, before, rollout))
             before += (action,)
     return memories
 

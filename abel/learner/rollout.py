@@ -12,6 +12,7 @@ from torch import Tensor
 
 from abel.encode import Observation
 from abel.env import SyncVectorEnv
+from abel.learner.batch import interned
 from abel.learner.replay import Finished, Step, retrace
 
 
@@ -98,7 +99,7 @@ class Rollout(NamedTuple):
         truncated = torch.from_numpy(np.stack([step.truncated for step in steps]))
         return cls(
             following,
-            [observation for row in observations for observation in row],
+            interned([observation for row in observations for observation in row]),
             [successor for step in steps for successor in step.successors],
             np.stack(actions),
             torch.from_numpy(np.stack(log_probs)),

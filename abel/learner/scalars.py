@@ -5,16 +5,26 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from torch import Tensor
-from torch.utils.tensorboard import SummaryWriter
 
 from abel.learner.curriculum import SolveCounts
 from abel.learner.replay import Finished, Memory
 from abel.learner.rollout import Workers
 from abel.operations import OPERATIONS, SUBSTITUTIONS
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
+
+
+def event_writer(run: Path) -> SummaryWriter:
+    """Writes a run's event files."""
+    from torch.utils.tensorboard import SummaryWriter  # here, for a trained agent needs none of it
+
+    return SummaryWriter(str(run))
 
 
 class Clock:

@@ -143,19 +143,21 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     if len(kernels) != 1 or None in kernels:
         return None
     parts = coefficients_of([found for found in read if found is not None])
-    if not parts or too_large(parts):
-        return None
-    (kernel,), named = kernels, terms_by_name(lhs, rhs)
+    return None if not parts or too_large(parts) else sorted_out(*kernels, parts, lhs, rhs)
+
+
+def sorted_out(kernel: Expr, parts: dict[Expr, Terms], lhs: Expr, rhs: Expr) -> Sum:
+    """The sum with its kind; exponents are not negative in a sum of powers."""
+    named = terms_by_name(lhs, rhs)
     if isinstance(kernel, log):
         return Sum("logarithms", kernel, parts, named)
     if SINE in parts or COSINE in parts:
         return Sum("angles", kernel, parts, named)
     if parts.keys() != {ONE}:
         return Sum("products", X, parts, named)
-    if (low := min(parts[ONE])) < 0:
-        parts = {ONE: {n - low: c for n, c in parts[ONE].items()}}
-        named = {(beside, n - low): term for (beside, n), term in named.items()}
-    return Sum("powers", X, parts, named)
+    low = min(0, *parts[ONE])
+    parts = {ONE: {n - low: c for n, c in parts[ONE].items()}}
+    return Sum("powers", X, parts, {(beside, n - low): term for (beside, n), term in named.items()})
 
 
 def coefficients_of(read: list[Reading]) -> dict[Expr, Terms]:

@@ -6,7 +6,7 @@ An encoder maps a `Batch` of B packed trees to states of its distinct nodes [U, 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -43,10 +43,17 @@ class PaperTreeMLP(nn.Module):
         self.out = nn.Linear(hidden, hidden)
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        embedded = self.project(self.embed(batch.tokens))  # [U, H]
-        h = embedded
+        table = self.project(self.embed.weight)  # [T, H] of all tokens: they are few
+        layers: Any = self.update
+        first, *rest = layers
+        own, near = first.weight.tensor_split([table.shape[1]], 1)
+        # The listing's W [own, sums] + b; its first part is the same in every round.
+        own = nn.functional.embedding(batch.tokens, table @ own.T + first.bias)  # [U, H]
+        h = nn.functional.embedding(batch.tokens, table)
         for _ in range(self.rounds):
-            h = self.update(torch.cat([embedded, *neighbor_sums(h, batch, self.messages)], -1))
+            h = own + torch.cat(neighbor_sums(h, batch, self.messages), -1) @ near.T
+            for layer in rest:
+                h = layer(h)
         return h, self.out(POOLS[self.pool](h, batch))
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from torch.utils.tensorboard import SummaryWriter
 
 from abel.report.projection import pca, tsne
 
@@ -77,6 +76,8 @@ def embeddings(
     vectors: np.ndarray, labels: Sequence[str], families: Sequence[str], projector: Path
 ) -> dict[str, Any]:
     """Pooled vectors [N, H] as pictures in two dimensions and as a TensorBoard projector."""
+    from torch.utils.tensorboard import SummaryWriter  # slow to import
+
     with SummaryWriter(str(projector)) as writer:
         rows = [[family, label] for family, label in zip(families, labels)]
         writer.add_embedding(

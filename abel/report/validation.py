@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from torch.utils.tensorboard import SummaryWriter
 
 from abel.charts import bar_image
 from abel.datasets import Problem
 from abel.env import EnvConfig, SyncVectorEnv
 from abel.search import Policy, Solution, greedy
 from abel.transitions import TransitionCache
+
+if TYPE_CHECKING:
+    from torch.utils.tensorboard import SummaryWriter
 
 
 def validate(
