@@ -117,7 +117,7 @@ def split_args(expr: Add | Mul) -> tuple[Expr, Expr]:
     parts: tuple[list[Expr], list[Expr]] = ([], [])
     for arg in expr.args:
         parts[has_x(arg)].append(arg)
-    return joined(expr, parts[0]), joined(expr, parts[1])
+    return shared(joined(expr, parts[0])), shared(joined(expr, parts[1]))
 
 
 def joined(expr: Add | Mul, args: list[Expr]) -> Expr:

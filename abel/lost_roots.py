@@ -20,6 +20,7 @@ from abel.numeric import values
 from abel.rewrite import TooLarge, power, product
 
 Fraction = tuple[nmod_poly, nmod_poly]  # numerator and denominator
+Multiplier = tuple[Expr, int, nmod_poly, nmod_poly]  # generator, index of its root, and a fraction
 
 PRIME = (1 << 61) - 1
 MAX_DEGREE = 64
@@ -56,24 +57,25 @@ class RootGuard:
         return known
 
     def find_overlap(self, term: Expr, inverse: bool) -> int:
-        if isinstance(term, Mul) or (
-            isinstance(term, Pow) and term.exp.is_Integer and term.exp.p > 0
-        ):
+        if factors := factors_with_x(term):
             # Coprime to every factor, or robbed by one: no need to look at the product.
-            factors = term.args if isinstance(term, Mul) else term.args[:1]
-            worst = max([self.overlap(f, inverse) for f in factors if has_x(f)], default=APART)
+            worst = max([self.overlap(factor, inverse) for factor in factors])
             if worst != SHARES:
                 return worst
-        worst = APART
-        for generator in generators(term):
-            root = 1
-            if self.has_fraction or has_fractional_power(term):
-                root = math.lcm(self.root_of(generator), root_index(term, generator))
-            if root > MAX_ROOT:  # it cannot be told
+        if not self.has_fraction and not has_fractional_power(term):
+            multipliers = plain_multipliers(term, inverse)
+        else:
+            roots = {
+                generator: math.lcm(self.root_of(generator), root_index(term, generator))
+                for generator in generators(term)
+            }
+            if max(roots.values(), default=1) > MAX_ROOT:  # it cannot be told
                 return KILLS
-            above, below = multiplier(term, inverse, generator, root)
-            if below.degree() > 0 and (top := self.numerator(generator, root)):
-                worst = max(worst, meet(top * above, below))
+            multipliers = multipliers_in(term, inverse, roots)
+        worst = APART
+        for generator, root, above, below in multipliers:
+            if top := self.numerator(generator, root):
+                worst = max(worst, meet(top if above.degree() == 0 else top * above, below))
         return worst
 
     def root_of(self, generator: Expr) -> int:
@@ -86,23 +88,46 @@ class RootGuard:
     def numerator(self, generator: Expr, root: int) -> nmod_poly:
         """The numerator of lhs - rhs over the prime field, up to a constant factor."""
         key = (generator, root)
-        if key not in self.numerators:
+        found = self.numerators.get(key)
+        if found is None:
             left_top, left_below = fraction(self.lhs, generator, root)
             right_top, right_below = fraction(self.rhs, generator, root)
-            self.numerators[key] = left_top * right_below - right_top * left_below
-        return self.numerators[key]
+            found = left_top * right_below - right_top * left_below
+            self.numerators[key] = found
+        return found
 
 
 @remember
-def multiplier(term: Expr, inverse: bool, generator: Expr, root: int) -> Fraction:
-    """The multiplier as a fraction, its denominator without factors that have no zeros."""
-    above, below = fraction(term, generator, root)
-    if inverse:
-        above, below = below, above
-    if isinstance(generator, exp | Pow):  # an exponential has no zeros: its powers may go
-        while below.degree() > 0 and below[0] == 0:
-            below //= GENERATOR
-    return above, below
+def factors_with_x(term: Expr) -> tuple[Expr, ...]:
+    """The factors of a product or power that can be looked at one by one."""
+    if isinstance(term, Mul):
+        return tuple(factor for factor in term.args if has_x(factor))
+    if isinstance(term, Pow) and term.exp.is_Integer and term.exp.p > 0 and has_x(term.base):
+        return (term.base,)
+    return ()
+
+
+@remember
+def plain_multipliers(term: Expr, inverse: bool) -> list[Multiplier]:
+    """The multiplier in each of its generators, where there are no fractional powers."""
+    return multipliers_in(term, inverse, dict.fromkeys(generators(term), 1))
+
+
+def multipliers_in(term: Expr, inverse: bool, roots: dict[Expr, int]) -> list[Multiplier]:
+    """The multiplier as a fraction in the roots of its generators, wherever it has a denominator;
+    of that the factors that have no zeros are left out.
+    """
+    found = []
+    for generator, root in roots.items():
+        above, below = fraction(term, generator, root)
+        if inverse:
+            above, below = below, above
+        if isinstance(generator, exp | Pow):  # an exponential has no zeros: its powers may go
+            while below.degree() > 0 and below[0] == 0:
+                below //= GENERATOR
+        if below.degree() > 0:
+            found.append((generator, root, above, below))
+    return found
 
 
 def meet(top: nmod_poly, below: nmod_poly) -> int:

@@ -102,7 +102,7 @@ def product(*factors: Expr) -> Expr:
         return ZERO
     merge_exponentials(powers)
     parts = [
-        power(base, product(times, kind))
+        power(base, times if kind is ONE else product(times, kind))
         for base, kinds in powers.items()
         for kind, times in kinds.items()
         if times is not ZERO
