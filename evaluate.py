@@ -26,6 +26,7 @@ import tyro
 from abel.datasets import DatasetError, Problem, load_dataset, read
 from abel.env import EnvConfig
 from abel.home import home
+from abel.learner.batch import collate
 from abel.learner.events import training
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
 from abel.operations import OPERATIONS, Generator, settle
@@ -37,7 +38,7 @@ from abel.report.tables import TABLES, completeness, families, layout
 from abel.report.trigger import decomposition, trigger
 from abel.report.variants import generalisation
 from abel.search import greedy
-from train_ppo import FORMAT, as_policy, collate, forward, load_agent
+from train_ppo import FORMAT, as_policy, forward, load_agent
 
 # States that a search without a policy expands: per equation of a report, for a whole split.
 REPORT_BUDGET, SHARED_BUDGET = 200, 5_000
@@ -267,7 +268,7 @@ def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> No
     run.out.mkdir(parents=True, exist_ok=True)
     about = {
         "run": args.run, "checkpoint_step": run.step, "dataset": run.dataset, "split": args.split,
-        "provenance": provenance(argv, [problem.text for problem in study.problems]),
+        "provenance": provenance(argv, study.texts),
     }  # fmt: skip
     reports = {}
     for name in names:
@@ -323,7 +324,7 @@ def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, sour
     data = {
         "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
         "limit_seconds": study.limit, **summary(sets),
-        "provenance": provenance(argv, [problem.text for problem in study.problems]),
+        "provenance": provenance(argv, study.texts),
     }  # fmt: skip
     if args.json:
         write_json(Path(args.json), data)
@@ -355,8 +356,7 @@ def decode(args: Args, argv: Sequence[str], run: Run, study: Study, source: tupl
     found = study.decode_all(names)
     data = results(args, run, study, found, source)
     if args.json:
-        origin = provenance(argv, [problem.text for problem in study.problems])
-        write_json(Path(args.json), {**data, "provenance": origin})
+        write_json(Path(args.json), {**data, "provenance": provenance(argv, study.texts)})
     if single:
         solvers = [(row["solved_by"] or names)[0] for row in data["equations"]]
         print_solutions(args, study, [found[name][i] for i, name in enumerate(solvers)])

@@ -5,14 +5,12 @@
     python train_ppo.py --resume runs/<run>                          # go on, bit for bit
 
 Where the paper's parts are: "TreeMLP" -> TreeMLP; "Illegal actions" -> masked_log_probs (what is
-legal: abel/operations); "Success-replay buffer" -> SuccessReplay; "Curriculum" -> choose (UCB-LP:
-abel/paper/curricula.py); reward -> abel/env.py; value-guided beam -> abel/search/decode.py; its
-presets, MLP, GCN, GraphSAGE, index head and curiosity -> abel/paper/.
+legal: abel/operations); "Success-replay buffer" -> SuccessReplay; "Curriculum" -> choose; reward ->
+abel/env.py; value-guided beam -> abel/search/decode.py; all that is the paper's alone: abel/paper/.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import random
 import sys
@@ -27,10 +25,9 @@ from torch import Tensor, nn
 
 from abel.datasets import DatasetError, load_dataset
 from abel.encode import ROLES, TOKENS
-from abel.env import EnvConfig, SyncVectorEnv
+from abel.env import SUPPLIED, EnvConfig, SyncVectorEnv
 from abel.learner import checkpoint, config
 from abel.learner.batch import POOLS, Batch, action_sums, neighbor_sums
-from abel.learner.batch import collate as collate  # evaluate.py takes it from here
 from abel.learner.config import NetConfig, ReplayName, WatchConfig, check_batches, check_counts
 from abel.learner.curriculum import SolveCounts
 from abel.learner.forward import Outputs, as_policy, forward
@@ -147,14 +144,16 @@ class Args:
         return self.num_envs * self.num_steps
 
 
+GENERAL: dict[str, Any] = {
+    "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
+    "env": replace(OUR_ENV, substitutions="general", constants="repeats", tan=True,
+                   conditional_penalty=0.2, max_steps=28, max_changes=10, max_goals=4),
+}  # fmt: skip
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
-    "general": {
-        "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
-        "env": replace(OUR_ENV, substitutions="general", constants="repeats",
-                       tan=True, conditional_penalty=0.2, max_steps=28, max_changes=10,
-                       max_goals=4),
-    },
+    "general": GENERAL,
+    "supplied": {**GENERAL, "env": replace(GENERAL["env"], **SUPPLIED, tan=False, max_steps=16,
+                                           max_changes=6, max_goals=3)},
     **PAPER_PRESETS,
 }  # fmt: skip
 
@@ -574,7 +573,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 order = rng.permutation(args.batch_size)
                 for start in range(0, args.batch_size, args.minibatch_size):
                     chosen = order[start : start + args.minibatch_size]
-                    count = math.ceil(args.replay_share * len(chosen))
+                    count = int(np.ceil(args.replay_share * len(chosen)))
                     picked = [memories[i] for i in draw(weights, count, rng)] if memories else []
                     losses = minibatch_losses(agent, rollout, advantages, chosen, picked, args)
                     loss = losses["policy_loss"] + args.vf_coef * losses["value_loss"]

@@ -21,7 +21,7 @@ from abel.transforms import Transform, unwind
 from abel.transitions import Form, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
-# The general substitutions with mathematics that is supplied where the agent could derive it.
+# Of the general substitutions those that are supplied, in place of those that are derived.
 SUPPLIED: dict[str, Any] = {
     "ansatz": False, "squares": False, "shift": True, "vieta": True, "tan_half": True,
 }  # fmt: skip

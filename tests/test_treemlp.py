@@ -8,9 +8,10 @@ import torch
 from torch import nn
 
 from abel import Env, EnvConfig
+from abel.learner.batch import collate
 from abel.paper.encoders import paper_encoder
 from abel.paper.padded import PaddedTreeMLP, pad
-from train_ppo import Agent, NetConfig, collate, forward
+from train_ppo import Agent, NetConfig, forward
 
 TEXTS = [
     "a*x + b", "e + (a*x + b)/(c*x + d)", "sin(a*x) + log(x)^2 = b", "a*x^2 + b*x + c",

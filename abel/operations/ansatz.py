@@ -139,11 +139,11 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     if grows_past(side, MAX_EXPANDED):
         return None
     read = [reading(term) for term in Add.make_args(expand(side))]
-    kernels = {found and found.kernel for found in read} - {ONE}
-    if len(kernels) != 1 or None in kernels:
+    kernels = [found.kernel for found in read if found is not None and found.kernel is not ONE]
+    if None in read or len(set(kernels)) != 1:
         return None
     parts = coefficients_of([found for found in read if found is not None])
-    return None if not parts or too_large(parts) else sorted_out(*kernels, parts, lhs, rhs)
+    return None if not parts or too_large(parts) else sorted_out(kernels[0], parts, lhs, rhs)
 
 
 def sorted_out(kernel: Expr, parts: dict[Expr, Terms], lhs: Expr, rhs: Expr) -> Sum:

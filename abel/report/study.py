@@ -67,6 +67,7 @@ class Study:
         if not self.problems:
             raise DatasetError("there are no equations in this split")
         self.families = [problem.family for problem in self.problems]
+        self.texts = [problem.text for problem in self.problems]
         self.types = [structural_type(problem.equation) for problem in self.problems]
         self.known: dict[tuple[str, int], list[Outcome]] = {}
         self.under_way: list[Outcome] = []  # of the decoder that is running

@@ -34,13 +34,9 @@ def load_marks(solver: str, folder: Path = FOLDER) -> dict[str, bool]:
 def mark(solver: str, problems: list[Problem], folder: Path = FOLDER) -> None:
     """Note which of the problems a solver without learning solves, but for those already noted."""
     config = EnvConfig(
-        substitutions="general",
-        relabel=False,
-        branches=True,
-        terms="blocks",
-        max_steps=16,
+        substitutions="general", relabel=False, branches=True, terms="blocks", max_steps=16,
         **SUPPLIED,
-    )  # an agent's own, so that the same actions are searched
+    )  # fmt: skip  # an agent's own, so that the same actions are searched
     known, path = load_marks(solver, folder), folder / f"{WILD}.{solver}.marks"
     if not known:
         path.write_text(f"# 1 if solved by {SOLVERS[solver]}\n", encoding="utf-8")
