@@ -15,6 +15,7 @@ from abel.cohort.__main__ import main as run_cohort
 from abel.datasets import load as datasets
 from abel.datasets import load_dataset
 from abel.learner.records import hold, write_json
+from abel.operations import OPERATIONS
 from abel.picov import network as picov
 from abel.picov.__main__ import run as run_picov
 
@@ -175,7 +176,10 @@ def test_arguments_that_are_no_table_are_refused(args, good, folder, capsys):
 
 
 def test_an_agent_alone_cannot_be_trained_on(good, folder, capsys):
-    put(folder, {**good, "args": {**good["args"], "dataset": "abel_level1"}})
+    put(folder, good)
+    agent, _, _ = train_ppo.load_agent(folder)  # for all of today's operations
+    today = {"operations": list(OPERATIONS), "agent": agent.state_dict()}
+    put(folder, {**good, **today, "args": {**good["args"], "dataset": "abel_level1"}})
     refused(capsys, train_ppo.run(["--resume", str(folder)]), "cannot go on from", "optimizer")
     assert sorted(path.name for path in folder.iterdir()) == ["best.pt", "last.pt", "lock"]
 

@@ -6,9 +6,10 @@ import random
 import pytest
 
 from abel.datasets import load_dataset
-from abel.env import Env, EnvConfig
+from abel.env import SUPPLIED, Env, EnvConfig
 
 GENERAL = {"substitutions": "general", "branches": True, "relabel": False, "max_steps": 16}
+BY_RULES = {**GENERAL, **SUPPLIED}
 
 
 def played(dataset, config, num_steps, seed):
@@ -30,10 +31,11 @@ def played(dataset, config, num_steps, seed):
     "dataset, options, num_steps, known",
     [
         ("open_small", {}, 500, "cd63c84f999a622e"),
-        ("open_wild", GENERAL, 300, "ced80bbd47918575"),
+        ("open_wild", BY_RULES, 300, "ced80bbd47918575"),
+        ("open_wild", {**GENERAL, "tan": True}, 200, "7232209053221766"),
         ("large", {"terms": "blocks"}, 150, "cb4fa5f34ad08e59"),
         pytest.param("open_small", {}, 1500, "975ecfbc916f67cb", marks=pytest.mark.slow),
-        pytest.param("open_wild", GENERAL, 1000, "01de193427e2e58c", marks=pytest.mark.slow),
+        pytest.param("open_wild", BY_RULES, 1000, "01de193427e2e58c", marks=pytest.mark.slow),
         pytest.param("large", {"terms": "blocks"}, 500, "23fc6c34ef5b0dc1", marks=pytest.mark.slow),
     ],
 )

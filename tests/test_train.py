@@ -53,7 +53,7 @@ def test_flags_override_presets_override_defaults():
     paper = parse_args(["--preset", "ppo-tree-rc-buf", "--gamma", "0.5", "--max-steps", "7"])
     assert (paper.gamma, paper.env.max_steps, paper.replay) == (0.5, 7, "flat")
     assert paper.env.relabel and paper.env.cov == "off" and paper.net.head == "index"
-    assert paper.num_steps == 2048 and paper.minibatch_size == 64
+    assert paper.batch_size == 2048 and paper.minibatch_size == 64
 
 
 def test_shell_completion_knows_every_flag(capsys):
