@@ -206,6 +206,10 @@ class Algebra:
         return " ".join([first, *terms[1:]])
 
 
+def monomial(exponents: Monomial) -> fmpq_mpoly:
+    return CONTEXT.from_dict({exponents: fmpq(1)})
+
+
 def raised(text: str, exponent: int) -> str:
     return text if exponent == 1 else f"{text} ^ {exponent}"
 

@@ -38,7 +38,7 @@ def pieces(p, family: str, value: Form) -> list[Piece]:
     for s in p.algebra.summands(value):
         basis = (family, s.monomial, s.den)
         whole = Form(CONTEXT.from_dict({s.monomial: fmpq(1)}), s.den)
-        least = 2 if family == "angle" and p.algebra.text(whole) in ("pi", "PI") else 1
+        least = 2 if family == "angle" and p.algebra.text(whole) == "pi" else 1
         scale = p.scales.get(basis, least)
         count = s.coefficient * scale
         if count.denominator > 1:
@@ -49,6 +49,11 @@ def pieces(p, family: str, value: Form) -> list[Piece]:
     if sum(abs(piece.count) for piece in found) > MAX_SUMMANDS:
         raise NotCovered("too large a multiple of an angle or an exponent")
     return found
+
+
+def if_there(fact: str) -> str:
+    """As `rewrite` takes it for something that need not occur."""
+    return f"<- ?{fact[3:]}" if fact.startswith("<- ") else f"?{fact}"
 
 
 def sum_text(found: list[Piece]) -> str:
@@ -71,12 +76,11 @@ def in_pieces(p, function: str, definition: str, argument: str, value: Form, sum
 
 
 def exponential(p, definition: str, node: Tree, value: Form) -> tuple[Form, str]:
-    p.laws["exp"] = None
     found = pieces(p, "exp", value)
     form, facts = p.algebra.constant(1), []
     for piece in found:
         part, fact = exp_of(p, piece)
-        facts.append(f"?{fact}")
+        facts.append(if_there(fact))
         if piece.count < 0:
             part = p.invert(part, f"apply (exp_nonzero ({piece.text}))", f"rewrite {fact}")
         form = p.algebra.times(form, p.algebra.power(part, abs(piece.count)))
@@ -93,9 +97,11 @@ def exp_of(p, piece: Piece) -> tuple[Form, str]:
         if kind == "log":
             p.kernels[key] = exp_of_log(p, piece, log_definition, log)
         else:
-            name, definition = p.new("e"), p.new("V")
-            p.say(f"remember (exp ({piece.text})) as {name} eqn:{definition}.")
-            form = Form(GENS[p.algebra.generator(name)])
+            name, definition = p.name("e", f"exp ({piece.text})")
+            i = p.algebra.generator(name)
+            form = Form(GENS[i])
+            p.exponents[i] = (piece.unit, f"<- {definition}")
+            p.add_sign(form, name, f"rewrite {definition}; left; apply exp_pos")
             p.not_0(form.num, name, f"rewrite {definition}; apply exp_nonzero")
             p.kernels[key] = (form, f"<- {definition}")
     return p.kernels[key]
@@ -110,8 +116,7 @@ def exp_of_log(p, piece: Piece, definition: str, log: Tree) -> tuple[Form, str]:
     order = round(1 / part_of(piece))
     if order == 1:
         return u, fact
-    root, root_definition = p.new("v"), p.new("V")
-    p.say(f"remember (exp ({piece.text})) as {root} eqn:{root_definition}.")
+    root, root_definition = p.name("v", f"exp ({piece.text})")
     many = sum_text([Piece(piece.unit, piece.text, order, piece.whole)])
     proof = (f"rewrite {root_definition}; transitivity (exp ({many})); [rewrite ?exp_add; ring |"
              f" transitivity (exp ({name})); [f_equal; field; nonzero | exact {fact}]]")  # fmt: skip
@@ -132,12 +137,11 @@ def part_of(piece: Piece) -> Fraction:
 
 
 def angle(p, node: Tree, value: Form) -> Form:
-    p.laws["trigonometry"] = None
     found = pieces(p, "angle", value)
     sine, cosine, facts = p.algebra.constant(0), p.algebra.constant(1), []
     for piece in found:
         (s, s_fact), (c, c_fact) = sin_and_cos(p, piece)
-        facts += [f"?{s_fact}", f"?{c_fact}"]
+        facts += [if_there(s_fact), if_there(c_fact)]
         for _ in range(abs(piece.count)):
             sine, cosine = turned(p, sine, cosine, s, c, piece.count > 0)
     name, definition, text = p.cut(node, "v")
@@ -165,10 +169,9 @@ def sin_and_cos(p, piece: Piece) -> tuple[tuple[Form, str], tuple[Form, str]]:
     key = ("angle", piece.unit.key)
     if key not in p.kernels:
         kind, definition, node = p.kernels.get(("at", piece.whole.key), (None, None, None))
-        if p.algebra.text(piece.whole) in ("pi", "PI"):
+        if p.algebra.text(piece.whole) == "pi":
             if part_of(piece) != Fraction(1, 2):
                 raise NotCovered("parts of pi that are no multiples of pi/2")
-            p.laws["half_turn"] = None
             p.kernels[key] = (p.algebra.constant(1), "sin_half"), (p.algebra.constant(0), "cos_half")
         elif kind in ("asin", "acos", "atan"):
             if part_of(piece) != 1:
@@ -182,8 +185,7 @@ def sin_and_cos(p, piece: Piece) -> tuple[tuple[Form, str], tuple[Form, str]]:
 def free_angle(p, text: str) -> tuple[tuple[Form, str], tuple[Form, str]]:
     found = []
     for function in ("cos", "sin"):
-        name, definition = p.new(function[0]), p.new("V")
-        p.say(f"remember ({function} ({text})) as {name} eqn:{definition}.")
+        name, definition = p.name(function[0], f"{function} ({text})")
         found.append((name, definition, p.algebra.generator(name)))
     (c, c_definition, i), (s, s_definition, j) = found
     proof = f"rewrite {s_definition}, {c_definition}; apply sin_square"
@@ -202,16 +204,16 @@ def arc(
     if kind == "atan":
         divisor = tree("+", number(1), tree("power", node.args[0], value=2))
         square = p.inverse(divisor)
-        variable = p.defined_by[divisor]
-        law = f"rewrite {definition}, atan_cos; [rewrite <- {variable}; {p.by_field(p.text(divisor))} | rewrite <- {variable}; assumption]"  # fmt: skip
+        back = f"rewrite <- {p.defined_by[divisor]}; " if divisor in p.cuts else ""
+        law = (f"rewrite {definition}, atan_cos; [{back}{p.by_field(p.text(divisor))} |"
+               f" {back}assumption]")  # fmt: skip
     else:
         own = "sin" if kind == "asin" else "cos"
         proof = f"rewrite {definition}; transitivity ({argument}); [apply {kind}_law; side | {p.by_field(argument)}]"  # fmt: skip
         fact = p.prove(f"{own} {name} = {p.algebra.text(u)}", proof)
         square = add(constant(1), times(constant(-1), times(u, u)))
         law = f"rewrite {other}_square, {fact}; {p.field()}"
-    root, root_definition = p.new("v"), p.new("V")
-    p.say(f"remember ({other} {name}) as {root} eqn:{root_definition}.")
+    root, root_definition = p.name("v", f"{other} {name}")
     power = p.prove(f"{root} ^ 2 = {p.algebra.text(square)}", f"rewrite {root_definition}; {law}", "P")  # fmt: skip
     form, proof = p.radical(root, 2, square, power)
     equation = p.prove(f"{root} = {p.algebra.text(form)}", proof)
@@ -222,16 +224,14 @@ def arc(
     if kind == "acos":
         return (form, other_fact), (u, fact)
     sine = times(u, form)
-    variable = p.defined_by[divisor]
     proof = (f"transitivity (({argument}) * cos {name}); [rewrite {definition}; apply atan_law;"
-             f" rewrite <- {variable}; assumption | rewrite {other_fact};"
+             f" {back}assumption | rewrite {other_fact};"
              f" {p.by_field(argument)}]")  # fmt: skip
     return (sine, p.prove(f"sin {name} = {p.algebra.text(sine)}", proof)), (form, other_fact)
 
 
 def tangent(p, node: Tree) -> Form:
     """tan(u) is sin(u)/cos(u)."""
-    p.laws["tan"] = None
     ways = [tree(name, node.args[0]) for name in ("sin", "cos")]
     sine, cosine = p.value(ways[0]), p.inverse(ways[1])
     form = p.algebra.times(sine, cosine)
@@ -247,15 +247,13 @@ def tangent(p, node: Tree) -> Form:
 
 def lambert(p, node: Tree, name: str, definition: str, value: Form) -> tuple[Form, str]:
     """W*exp(W) = u, where the kernel is W times what makes u a polynomial."""
-    p.laws["exp"] = p.laws["lambert"] = None
     algebra = p.algebra
     argument = p.text(node.args[0])
     scale = math.lcm(*[int(c.q) for c in value.num.to_dict().values()] or [1])
     unit = Form(POLY_ONE / scale, value.den)
     factor = algebra.text(Form(CONTEXT.constant(scale)))
     factor = " * ".join([factor] + [f"{algebra.atoms[i].text} ^ {e}" for i, e in value.den])
-    kernel, kernel_definition = p.new("w"), p.new("W")
-    p.say(f"remember ({factor} * {name}) as {kernel} eqn:{kernel_definition}.")
+    kernel, kernel_definition = p.name("w", f"{factor} * {name}")
     i = algebra.generator(kernel)
     form = algebra.times(Form(GENS[i]), unit)
     equation = p.prove(
@@ -267,11 +265,11 @@ def lambert(p, node: Tree, name: str, definition: str, value: Form) -> tuple[For
     exponential_, fact = exp_of(p, piece)
     poly = algebra.over(value, dict(value.den)) * scale
     text = algebra.text(exponential_)
-    same = (f"transitivity (exp ({piece.text})); [f_equal; rewrite {equation}; field; nonzero |"
+    same = (f"symmetry; transitivity (exp ({piece.text})); [f_equal; rewrite {equation}; field; nonzero |"
             f" now rewrite {fact}]")  # fmt: skip
     proof = (f"transitivity (({factor}) * ({name} * exp {name})); [replace (exp {name}) with"
              f" ({text}) by ({same}); rewrite {kernel_definition}; ring |"
-             f" rewrite {definition}, lambert_law; {p.by_field(argument)}]")  # fmt: skip
+             f" rewrite {definition}, lambert_law by side; {p.by_field(argument)}]")  # fmt: skip
     [(lead, _)] = exponential_.num.to_dict().items()
     j = next(k for k, e in enumerate(lead) if e)
     rule = p.prove(

@@ -53,6 +53,8 @@ Ltac power_constant t := match isNcst t with true => t | _ => constr:(NotConstan
 Add Field F_field : F_is_a_field
   (morphism num_morph, completeness num_injective, constants [num_constant],
    power_tac (pow_N_th one mul (Eqsth F)) [power_constant]).
+Tactic Notation "call" constr(t) ident(v) ident(V) :=
+  destruct (ex_intro (fun u => u = t) t eq_refl) as [v V].
 Ltac nonzero := repeat split; assumption.
 Ltac side := first [assumption | discriminate].
 """
@@ -139,5 +141,98 @@ Qed.
     "lambert": """\
 Variable lambert : F -> F. (* Lambert's W *)
 Hypothesis lambert_law : forall u : F, lambert u * exp (lambert u) = u.
+""",
+}
+
+REAL = """\
+From Coq Require Import Reals Lra.
+
+Section Certificate.
+
+Local Open Scope R_scope.
+Notation log := ln.
+Notation pi := PI.
+Tactic Notation "call" constr(t) ident(v) ident(V) :=
+  destruct (ex_intro (fun u => u = t) t eq_refl) as [v V].
+Ltac nonzero := repeat split; assumption.
+Ltac side := first [assumption | discriminate | split; assumption | lra].
+
+Lemma sqrt_law (u : R) : 0 <= u -> sqrt u ^ 2 = u.
+Proof. intro H. simpl. rewrite Rmult_1_r. apply sqrt_sqrt. exact H. Qed.
+(* the n-th root that is not negative *)
+Definition root (n : nat) (u : R) : R := if Req_EM_T u 0 then 0 else Rpower u (/ INR n).
+Lemma root_pos (n : nat) (u : R) : 0 <= root n u.
+Proof. unfold root. destruct (Req_EM_T u 0); [lra | left; apply exp_pos]. Qed.
+Lemma root_law (n : nat) (u : R) : n <> 0%nat -> 0 <= u -> root n u ^ n = u.
+Proof.
+  intros N H. unfold root. destruct (Req_EM_T u 0) as [Z | Z].
+  - rewrite Z. destruct n; [contradiction | simpl; ring].
+  - assert (P : 0 < u) by lra.
+    rewrite <- Rpower_pow, Rpower_mult by apply exp_pos.
+    rewrite Rinv_l by (apply not_0_INR; exact N). apply Rpower_1. exact P.
+Qed.
+Lemma power_lt (n : nat) (u v : R) : n <> 0%nat -> 0 <= u -> u < v -> u ^ n < v ^ n.
+Proof.
+  intros N U L. induction n as [|n IH]; [contradiction|]. destruct n as [|n]; [simpl; lra|].
+  change (u * u ^ S n < v * v ^ S n). apply Rmult_le_0_lt_compat; [exact U | | exact L |].
+  - apply pow_le. exact U.
+  - apply IH. discriminate.
+Qed.
+Lemma power_injective (n : nat) (u v : R) :
+  n <> 0%nat -> 0 <= u -> 0 <= v -> u ^ n = v ^ n -> u = v.
+Proof.
+  intros N U V E. destruct (Rtotal_order u v) as [L | [L | L]]; [exfalso | exact L | exfalso].
+  - pose proof (power_lt n u v N U L). lra.
+  - pose proof (power_lt n v u N V L). lra.
+Qed.
+Lemma root_of_power (n : nat) (u v : R) :
+  n <> 0%nat -> 0 <= u -> 0 <= v -> u = v ^ n -> root n u = v.
+Proof.
+  intros N U V E. apply (power_injective n); [exact N | apply root_pos | exact V |].
+  rewrite root_law; assumption.
+Qed.
+Lemma sqrt_of_power (u v : R) : 0 <= v -> u = v ^ 2 -> sqrt u = v.
+Proof. intros V E. rewrite E. apply sqrt_pow2. exact V. Qed.
+Lemma exp_add (u v : R) : exp (u + v) = exp u * exp v.
+Proof. apply exp_plus. Qed.
+Lemma exp_nonzero (u : R) : exp u <> 0.
+Proof. pose proof (exp_pos u). lra. Qed.
+Lemma exp_opp (u : R) : exp (- u) = 1 / exp u.
+Proof. rewrite exp_Ropp. unfold Rdiv. ring. Qed.
+Lemma log_law (u : R) : 0 < u -> exp (ln u) = u.
+Proof. apply exp_ln. Qed.
+Ltac expand :=
+  repeat first [rewrite sin_plus | rewrite cos_plus | rewrite sin_neg | rewrite cos_neg].
+Lemma cos_square (u : R) : cos u ^ 2 = 1 - sin u ^ 2.
+Proof. pose proof (sin2_cos2 u) as E. unfold Rsqr in E. simpl. lra. Qed.
+Lemma sin_square (u : R) : sin u ^ 2 = 1 - cos u ^ 2.
+Proof. rewrite cos_square. ring. Qed.
+Definition sin_half := sin_PI2.
+Definition cos_half := cos_PI2.
+Lemma tan_law (u : R) : cos u <> 0 -> tan u = sin u / cos u.
+Proof. reflexivity. Qed.
+Lemma asin_law (u : R) : -1 <= u <= 1 -> sin (asin u) = u.
+Proof. apply sin_asin. Qed.
+Lemma acos_law (u : R) : -1 <= u <= 1 -> cos (acos u) = u.
+Proof. apply cos_acos. Qed.
+Lemma atan_nonzero (u : R) : cos (atan u) <> 0.
+Proof. destruct (atan_bound u). assert (0 < cos (atan u)) by (apply cos_gt_0; lra). lra. Qed.
+Lemma atan_law (u : R) : 1 + u ^ 2 <> 0 -> sin (atan u) = u * cos (atan u).
+Proof.
+  intros _. rewrite <- (tan_atan u) at 2. unfold tan. field. apply atan_nonzero.
+Qed.
+Lemma atan_cos (u : R) : 1 + u ^ 2 <> 0 -> cos (atan u) ^ 2 = 1 / (1 + u ^ 2).
+Proof.
+  intro H. pose proof (cos_square (atan u)) as E. rewrite (atan_law u H) in E.
+  transitivity ((cos (atan u) ^ 2 + (u * cos (atan u)) ^ 2) / (1 + u ^ 2)); [field; exact H|].
+  rewrite E at 1. field. exact H.
+Qed.
+"""
+
+# Of Lambert's W Coq's library knows nothing: there is one such function where u >= 0.
+REAL_LAWS = {
+    "lambert": """\
+Variable lambert : R -> R. (* Lambert's W *)
+Hypothesis lambert_law : forall u : R, 0 <= u -> lambert u * exp (lambert u) = u.
 """,
 }

@@ -16,7 +16,8 @@ from flint import fmpq, fmpq_mpoly
 from abel.certificate.algebra import CONTEXT, GENS, POLY_ONE, Algebra, Atom, Form, Rule, raised
 from abel.certificate.functions import angle, exponential, lambert, tangent
 from abel.certificate.reader import NotCovered, Tree, tree
-from abel.certificate.statement import X, ZERO, Statement
+from abel.certificate.signs import Sign, add_sign, log_of_exponential, log_of_number, root_of_power
+from abel.certificate.statement import X, ZERO, Statement, parts, sides_of
 
 LEVELS = {"+": 50, "-": 50, "*": 40, "/": 40, "negate": 35, "power": 30}
 Basis = tuple[str, tuple[int, ...], tuple[tuple[int, int], ...]]
@@ -36,11 +37,20 @@ class Prover:
         self.kernels: dict[tuple, tuple] = {}
         self.inverses: dict[Tree, Form] = {}
         self.defined_by: dict[Tree, str] = {}  # the hypothesis v = sin(u) of a part
-        self.laws: dict[str, None] = {}
+        self.signs: list[Sign] = []
+        self.polys: dict[frozenset, fmpq_mpoly] = {}  # factors by their terms
+        self.read: set[str] = set()  # hypotheses that signs have been taken from
+        self.open: set[Tree] = set()  # parts that are worked on
+        self.reading_signs = self.has_root = False
+        self.exponents: dict[int, tuple[Form, str]] = {}  # of the kernels exp(t): t, and why
         self.nonzero = {
             condition.args[0]: f"H'{i}"
             for i, condition in enumerate(statement.hypotheses, 1)
             if condition.op == "!=" and condition.args[1] is ZERO
+        }
+        self.places = {"X'": set(parts(statement.root))} | {
+            f"H'{i}": set(parts(*sides_of(condition)))
+            for i, condition in enumerate(statement.hypotheses, 1)
         }
         for name in statement.letters:
             letter = tree("letter", value=name)
@@ -78,7 +88,9 @@ class Prover:
     def value(self, node: Tree) -> Form:
         found = self.values.get(node)
         if found is None:
+            self.open.add(node)
             found = self.values[node] = self.evaluate(node)
+            self.open.remove(node)
         return found
 
     def evaluate(self, node: Tree) -> Form:
@@ -105,8 +117,7 @@ class Prover:
         return algebra.add(args[0], right)
 
     def named_constant(self, op: str) -> Form:
-        self.laws[op] = None
-        i = self.algebra.generator("PI" if self.statement.real and op == "pi" else op)
+        i = self.algebra.generator(op)
         if op == "I":
             self.algebra.rules.append(Rule({i: 2}, CONTEXT.constant(-1), "I_law"))
         return Form(GENS[i])
@@ -115,10 +126,18 @@ class Prover:
         """A variable for a part, the equation that defines it, and the part's text before."""
         text, name = self.text(node), self.new(prefix)
         definition = self.new("V")
-        self.say(f"remember ({text}) as {name} eqn:{definition} in *.")
+        places = [place for place, inside in self.places.items() if node in inside]
+        where = f" in {', '.join(places)} |- *" if places else ""
+        self.say(f"remember ({text}) as {name} eqn:{definition}{where}.")
         self.cuts[node] = (name, "")
         self.defined_by[node] = definition
         return name, definition, text
+
+    def name(self, prefix: str, text: str) -> tuple[str, str]:
+        """A variable for something new, and the equation that defines it."""
+        name, definition = self.new(prefix), self.new("V")
+        self.say(f"call ({text}) {name} {definition}.")
+        return name, definition
 
     def prove(self, goal: str, proof: str, prefix: str = "E") -> str:
         """An assertion; its name."""
@@ -193,8 +212,7 @@ class Prover:
         if not equation:
             return self.not_0(poly, name, zero)
         if text not in algebra.names:
-            name, definition = self.new("d"), self.new("D")
-            self.say(f"remember ({text}) as {name} eqn:{definition}.")
+            name, definition = self.name("d", text)
             algebra.definitions.append(definition)
         rest = algebra.text(Form(divmod(form.num, poly)[0], form.den))
         proof = (f"intro Z; {zero}; transitivity (({rest}) * {name});"
@@ -242,13 +260,18 @@ class Prover:
         again = self.same_argument(("root", order, value.key), definition, node)
         if again is not None:
             return again
+        if self.statement.real:
+            found = root_of_power(self, node, order, name, definition, value)
+            if found is not None:
+                return found
         law = "sqrt" if order == 2 else "root"
-        self.laws[law] = None
         text = self.text(node.args[0])
         proof = (f"rewrite {definition}; transitivity ({text});"
                  f" [apply {law}_law; side | {self.by_field(text)}]")  # fmt: skip
         fact = self.prove(f"{name} ^ {order} = {self.algebra.text(value)}", proof, "P")
-        return self.radical(name, order, value, fact)
+        form, proof = self.radical(name, order, value, fact)
+        self.add_sign(form, name, f"rewrite {definition}; apply {law}_pos")
+        return form, proof
 
     def radical(self, name: str, order: int, value: Form, fact: str) -> tuple[Form, str]:
         """A variable of which a power is known: times what makes that power a polynomial.
@@ -266,8 +289,7 @@ class Prover:
         factor = algebra.text(Form(CONTEXT.constant(scale)))
         factor = " * ".join([factor] * (scale > 1)
                             + [f"{algebra.atoms[i].text} ^ {e}" for i, e in den.items()])  # fmt: skip
-        kernel, definition = self.new("w"), self.new("W")
-        self.say(f"remember ({factor} * {name}) as {kernel} eqn:{definition}.")
+        kernel, definition = self.name("w", f"{factor} * {name}")
         proof = (f"rewrite {definition}; transitivity (({factor}) ^ {order} * {name} ^ {order});"
                  f" [ring | rewrite {fact}; {self.field()}]")  # fmt: skip
         rule = self.prove(f"{kernel} ^ {order} = {algebra.poly_text(poly)}", proof, "R")
@@ -285,12 +307,37 @@ class Prover:
         again = self.same_argument((node.op, value.key), definition, node)
         if again is not None:
             return again
-        self.laws[node.op] = None
+        if self.statement.real and node.op == "log":
+            found = log_of_exponential(self, node, definition, value)
+            found = found or log_of_number(self, node, definition)
+            if found is not None:
+                return found
+        self.number_is_not_0(node)
         form = Form(GENS[self.kernel(name)])
+        if node.op == "acos":
+            self.add_sign(form, name, f"rewrite {definition}; apply acos_bound")
         self.kernels[("at", form.key)] = (node.op, definition, node)
         if node.op == "lambert":
             return lambert(self, node, name, definition, value)
         return form, "reflexivity"
+
+    def number_is_not_0(self, node: Tree) -> None:
+        """Of a logarithm's argument or of 1 + u^2, if it is a number: no hypothesis says so."""
+        arg = node.args[0]
+        if node.op == "atan":
+            arg = tree("+", tree("number", value=Fraction(1)), tree("power", arg, value=2))
+        value = arg.rational
+        if value is None or node.op not in ("log", "atan") or self.statement.real:
+            return
+        text = self.text(arg)
+        sign = "" if value > 0 else "- "
+        proof = (f"intro Z; apply (characteristic_0 {abs(value.numerator)});"
+                 f" transitivity ({sign}{value.denominator} * ({text})); [field | rewrite Z; ring]")  # fmt: skip
+        self.prove(f"{text} <> 0", proof, "N")
+
+    def add_sign(self, form: Form, text: str, proof: str) -> None:
+        if self.statement.real:
+            add_sign(self, form, text, proof)
 
     def conclusion(self) -> None:
         """The last step: both sides are the same."""
@@ -308,6 +355,7 @@ class Prover:
         fact = self.prove(f"x = {self.algebra.text(root)}",
                           f"rewrite X'; {self.by_field(text)}", "K")  # fmt: skip
         self.cuts[X] = ("x", fact)
+        self.has_root = True
         self.conclusion()
         return "\n".join(f"  {line}" for line in self.lines)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from abel.certificate.functions import Rescale
-from abel.certificate.prelude import FIELD, FIELD_LAWS
+from abel.certificate.prelude import FIELD, FIELD_LAWS, REAL, REAL_LAWS
 from abel.certificate.prover import Prover, letter_name, printed
 from abel.certificate.reader import Condition, NotCovered, Tree
-from abel.certificate.statement import Claim, Statement, parts, state
+from abel.certificate.statement import Claim, Denied, Statement, parts, state
 
 MAX_TURNS = 6
 NAME = "x_is_a_root"
@@ -23,7 +23,7 @@ class Script:
 
     @property
     def text(self) -> str:
-        return "\n".join([FIELD, *laws_text(self.laws), self.theorem, "End Certificate.\n", f"Print Assumptions {NAME}.\n"])
+        return whole_text(self.statement.real, self.laws, [self.theorem]) + f"Print Assumptions {NAME}.\n"
 
 
 SIGNS = {"!=": "<>", "=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -55,13 +55,16 @@ def laws_needed(trees: list[Tree]) -> dict[str, None]:
     return found
 
 
-def laws_text(laws: tuple[str, ...]) -> list[str]:
-    return [FIELD_LAWS[name] for name in FIELD_LAWS if name in laws]
+def whole_text(real: bool, laws: tuple[str, ...], theorems: list[str]) -> str:
+    """Theorems behind what they stand on."""
+    known = REAL_LAWS if real else FIELD_LAWS
+    texts = [known[name] for name in known if name in laws]
+    return "\n".join([REAL if real else FIELD, *texts, *theorems, "End Certificate.\n"])
 
 
 def theorem_text(statement: Statement, name: str) -> str:
     letters = " ".join([*map(letter_name, statement.letters), "x"])
-    lines = [f"Theorem {name} : forall {letters} : F,", f"  x = {printed(statement.root, {})} ->"]
+    lines = [f"Theorem {name} : forall {letters} : {'R' if statement.real else 'F'},", f"  x = {printed(statement.root, {})} ->"]
     lines += [f"  {condition_text(each)} ->" for each in statement.hypotheses]
     lhs, rhs = (printed(side, {}) for side in statement.sides)
     lines.append(f"  {lhs} = {rhs}.")
@@ -70,8 +73,25 @@ def theorem_text(statement: Statement, name: str) -> str:
     return "\n".join([*lines, "Proof.", f"  intros {intro}."])
 
 
-def export(claim: Claim, name: str = NAME) -> Script:
-    statement = state(claim, real=False)
+def export(claim: Claim) -> Script:
+    """The script for a claim: over any field if it holds on every branch, or else over the reals.
+
+    NotCovered says why there is none.
+    """
+    try:
+        return script(state(claim, real=False))
+    except Denied:
+        raise
+    except NotCovered as reason:
+        try:
+            return script(state(claim, real=True))
+        except Denied:
+            raise
+        except NotCovered as other:
+            raise NotCovered(f"in a field: {reason}; over the reals: {other}") from None
+
+
+def script(statement: Statement) -> Script:
     scales: dict = {}
     for _ in range(MAX_TURNS):
         prover = Prover(statement, scales)
@@ -79,7 +99,7 @@ def export(claim: Claim, name: str = NAME) -> Script:
             proof = prover.write()
         except Rescale:
             continue
-        theorem = f"{theorem_text(statement, name)}\n{proof}\nQed.\n"
         laws = tuple(laws_needed([statement.root, *statement.sides]))
+        theorem = f"{theorem_text(statement, NAME)}\n{proof}\nQed.\n"
         return Script(statement, laws, theorem, proof)
     raise NotCovered("parts of arguments that are too small")

@@ -64,11 +64,13 @@ def state(claim: Claim, real: bool) -> Statement:
     names = sorted(frozenset().union(*[each.names for each in trees]) - {"x"})
     if X.value in root.names:
         raise NotCovered("the root has x in it")
-    conditions = (read_condition(claim.valid_when),) if claim.valid_when else ()
+    condition = read_condition(claim.valid_when) if claim.valid_when else Condition("and", ())
+    conditions = condition.args if condition.op == "and" else (condition,)
     for each in conditions:
-        if not names_of(each) <= set(names):
+        if not set().union(*[side.names for side in sides_of(each)]) <= set(names):
             raise NotCovered("the condition has a letter that the equation has not")
-    domain = tuple(dict.fromkeys(part for each in trees for part in defined(each, real)))
+    asked = [side for each in conditions for side in sides_of(each)] if real else []
+    domain = tuple(dict.fromkeys(part for each in (*trees, *asked) for part in defined(each, real)))
     restricted = check_model(names, trees, conditions, domain)
     if real and any(each.op == "I" for each in parts(*trees)):
         raise NotCovered("needs the principal branch of complex numbers")
@@ -90,10 +92,10 @@ def parts(*trees: Tree) -> list[Tree]:
     return list(found)
 
 
-def names_of(condition: Condition) -> set[str]:
-    found: set[str] = set()
+def sides_of(condition: Condition) -> list[Tree]:
+    found: list[Tree] = []
     for arg in condition.args:
-        found |= names_of(arg) if isinstance(arg, Condition) else set(arg.names)
+        found += sides_of(arg) if isinstance(arg, Condition) else [arg]
     return found
 
 
@@ -118,9 +120,10 @@ def defined(whole: Tree, real: bool) -> list[Condition]:
             found += differs_from_0(arg)
         elif node.op == "tan":
             found += differs_from_0(tree("cos", arg))
-        elif node.op == "log" and not (real and arg.is_number):
-            found += [Condition("<", (ZERO, arg))] if real else differs_from_0(arg)
-        elif node.op == "atan" and not real:
+        elif node.op == "log":
+            positive = [Condition("<", (ZERO, arg))] if not arg.is_number else []
+            found += positive if real else differs_from_0(arg)
+        elif node.op == "atan":
             found += differs_from_0(tree("+", ONE, tree("power", arg, value=2)))
         if real and not arg.is_number:
             if node.op in ("root", "lambert"):
@@ -143,7 +146,7 @@ def check_model(
     root, lhs, rhs = trees
     models, outside = 0, 0
     with precise():
-        for point in points(names, root.op):
+        for point in points(names):
             known = values_at(point, root)
             if not all(holds(each, known) for each in conditions):
                 continue
