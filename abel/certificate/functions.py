@@ -69,7 +69,7 @@ def sum_text(found: list[Piece]) -> str:
 def in_pieces(p, function: str, definition: str, argument: str, value: Form, sum_: str) -> str:
     """The first half of a proof: the argument is the sum of the pieces."""
     same = f"transitivity ({p.algebra.text(value)}); [{p.by_field(argument)} | {p.field()}]"
-    return f"rewrite {definition}; transitivity ({function} ({sum_})); [f_equal; {same} |"
+    return f"rewrite {definition}; transitivity ({function} ({sum_})); [f_equal; ({same}) |"
 
 
 # ---- exp ----
@@ -80,9 +80,13 @@ def exponential(p, definition: str, node: Tree, value: Form) -> tuple[Form, str]
     form, facts = p.algebra.constant(1), []
     for piece in found:
         part, fact = exp_of(p, piece)
-        facts.append(if_there(fact))
         if piece.count < 0:
-            part = p.invert(part, f"apply (exp_nonzero ({piece.text}))", f"rewrite {fact}")
+            inverse = p.invert(part, f"apply (exp_nonzero ({piece.text}))", f"rewrite {fact}")
+            text = p.factored(part)
+            if text != p.algebra.text(part):
+                fact = p.prove(f"exp ({piece.text}) = {text}", f"rewrite {fact}; {p.field()}")
+            part = inverse
+        facts.append(if_there(fact))
         form = p.algebra.times(form, p.algebra.power(part, abs(piece.count)))
     half = in_pieces(p, "exp", definition, p.text(node.args[0]), value, sum_text(found))
     laws = ", ".join(["?exp_0"] * (not found) + ["?exp_add", "?exp_opp", *dict.fromkeys(facts)])

@@ -67,7 +67,9 @@ def theorem_text(statement: Statement, name: str) -> str:
     lines = [f"Theorem {name} : forall {letters} : {'R' if statement.real else 'F'},", f"  x = {printed(statement.root, {})} ->"]
     lines += [f"  {condition_text(each)} ->" for each in statement.hypotheses]
     lhs, rhs = (printed(side, {}) for side in statement.sides)
-    lines.append(f"  {lhs} = {rhs}.")
+    field = "R" if statement.real else "F"
+    # Coq takes the type of an equation from its left side, and that of a number is Z.
+    lines.append(f"  {lhs} = {rhs}{f' :> {field}' if statement.sides[0].is_number else ''}.")
     names = [f"H'{i}" for i in range(1, len(statement.hypotheses) + 1)]
     intro = " ".join([letters, "X'", *names])
     return "\n".join([*lines, "Proof.", f"  intros {intro}."])
@@ -91,12 +93,18 @@ def export(claim: Claim) -> Script:
             raise NotCovered(f"in a field: {reason}; over the reals: {other}") from None
 
 
-def script(statement: Statement) -> Script:
+def attempt(claim: Claim) -> Script:
+    """A proof over a field for a claim that may be false, to see the kernel refuse it."""
+    return script(state(claim, real=False, look=False), believe=True)
+
+
+def script(statement: Statement, believe: bool = False) -> Script:
+    """NotCovered unless the sides are equal; `believe` writes the proof all the same."""
     scales: dict = {}
     for _ in range(MAX_TURNS):
         prover = Prover(statement, scales)
         try:
-            proof = prover.write()
+            proof = prover.write(believe)
         except Rescale:
             continue
         laws = tuple(laws_needed([statement.root, *statement.sides]))

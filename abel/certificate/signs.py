@@ -155,6 +155,9 @@ def root_of_power(
 
 def candidates(p, order: int, value: Form) -> Iterator[Form]:
     """Forms whose power is the value: parts of the root and the equation, and by its factors."""
+    if not value.num:
+        yield value
+        return
     content, factors = split(p, value)
     number = nth_root(content, order)
     if number is not None and not any(e % order for e in factors.values()):
@@ -256,6 +259,6 @@ def log_of_exponential(
     argument, sum_ = p.text(node.args[0]), sum_text(found)
     laws = ", ".join(["?exp_0"] * (not found) + ["?exp_add", "?exp_opp", *facts])
     middle = f"transitivity ({p.algebra.text(value)}); [{p.by_field(argument)} | rewrite {laws}; {p.field()}]"
-    proof = (f"rewrite {definition}; transitivity (log (exp ({sum_}))); [f_equal; {middle} |"
+    proof = (f"rewrite {definition}; transitivity (log (exp ({sum_}))); [f_equal; ({middle}) |"
              f" rewrite ln_exp; {p.field()}]")  # fmt: skip
     return form, proof

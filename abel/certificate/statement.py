@@ -57,8 +57,11 @@ class Statement:
     restricted: bool = False
 
 
-def state(claim: Claim, real: bool) -> Statement:
-    """The theorem for a claim; NotCovered if its hypotheses have no model, or numbers deny it."""
+def state(claim: Claim, real: bool, look: bool = True) -> Statement:
+    """The theorem for a claim; NotCovered if its hypotheses have no model, or numbers deny it.
+
+    Without `look` no numbers are asked.
+    """
     sides, root = read_equation(claim.equation), read_expression(claim.root)
     trees = (root, *sides)
     names = sorted(frozenset().union(*[each.names for each in trees]) - {"x"})
@@ -71,7 +74,7 @@ def state(claim: Claim, real: bool) -> Statement:
             raise NotCovered("the condition has a letter that the equation has not")
     asked = [side for each in conditions for side in sides_of(each)] if real else []
     domain = tuple(dict.fromkeys(part for each in (*trees, *asked) for part in defined(each, real)))
-    restricted = check_model(names, trees, conditions, domain)
+    restricted = look and check_model(names, trees, conditions, domain)
     if real and any(each.op == "I" for each in parts(*trees)):
         raise NotCovered("needs the principal branch of complex numbers")
     return Statement(claim, real, tuple(names), root, sides, (*conditions, *domain), restricted)
