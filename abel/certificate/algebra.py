@@ -18,6 +18,7 @@ from abel.certificate.reader import NotCovered
 
 MAX_KERNELS = 48
 MAX_TERMS = 4000
+MAX_WORK = 300_000  # products of terms in a proof
 MAX_FACTOR_TERMS = 200  # beyond it a polynomial is taken as it is
 
 CONTEXT = fmpq_mpoly_ctx.get([f"g{i}" for i in range(MAX_KERNELS)], Ordering.lex)
@@ -69,6 +70,7 @@ class Algebra:
     """The ring of one script."""
 
     def __init__(self) -> None:
+        self.work = 0  # terms that have been multiplied
         self.names: list[str] = []  # of the generators in use
         self.rules: list[Rule] = []
         self.definitions: list[str] = []  # hypotheses d = P for the atoms with a name of their own
@@ -111,7 +113,8 @@ class Algebra:
     def product(self, factors: Iterable[fmpq_mpoly]) -> fmpq_mpoly:
         found = POLY_ONE
         for factor in factors:
-            if len(found) * len(factor) > MAX_TERMS * 10:
+            self.work += len(found) * len(factor)
+            if len(found) * len(factor) > MAX_TERMS * 10 or self.work > MAX_WORK:
                 raise NotCovered("too large")
             found = self.reduced(found * factor)
         return found

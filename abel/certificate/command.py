@@ -87,7 +87,7 @@ def run_study(args: argparse.Namespace) -> int:
     if not args.corrupt:
         found |= study(claims, args.seconds, say)
     else:
-        found |= corrupted(claims, args.corrupt, args.seed, args.seconds, say)
+        found |= corrupted(list(claims), args.corrupt, args.seed, args.seconds, say)
     write_json(Path(args.out), found)
     wrong = found.get("accepted_only_by_the_kernel") or found.get("false_proofs_accepted")
     return REFUSED if wrong else WRITTEN
@@ -103,7 +103,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--out", required=True, help="the script; with --study the results")
     parser.add_argument("--check", action="store_true", help="ask coqc")
     parser.add_argument("--study", action="store_true", help="stored roots instead of a trace")
-    parser.add_argument("--sample", type=int, help="so many of the stored roots")
+    parser.add_argument("--sample", type=int, help="so many of the roots of each file")
     parser.add_argument("--seed", type=int, default=1, help="of the sample and the corruption")
     parser.add_argument("--corrupt", type=int, default=0, metavar="N", help="N corrupted roots")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="of CPU per call of coqc")

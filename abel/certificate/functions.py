@@ -176,7 +176,10 @@ def sin_and_cos(p, piece: Piece) -> tuple[tuple[Form, str], tuple[Form, str]]:
         if p.algebra.text(piece.whole) == "pi":
             if part_of(piece) != Fraction(1, 2):
                 raise NotCovered("parts of pi that are no multiples of pi/2")
-            p.kernels[key] = (p.algebra.constant(1), "sin_half"), (p.algebra.constant(0), "cos_half")
+            p.kernels[key] = (
+                (p.algebra.constant(1), "sin_half"),
+                (p.algebra.constant(0), "cos_half"),
+            )
         elif kind in ("asin", "acos", "atan"):
             if part_of(piece) != 1:
                 raise NotCovered(f"a part of {kind}(u) as an angle")
@@ -276,8 +279,6 @@ def lambert(p, node: Tree, name: str, definition: str, value: Form) -> tuple[For
              f" rewrite {definition}, lambert_law by side; {p.by_field(argument)}]")  # fmt: skip
     [(lead, _)] = exponential_.num.to_dict().items()
     j = next(k for k, e in enumerate(lead) if e)
-    rule = p.prove(
-        f"{kernel} * {text} = {algebra.poly_text(poly)}", proof, "R"
-    )
+    rule = p.prove(f"{kernel} * {text} = {algebra.poly_text(poly)}", proof, "R")
     algebra.rules.append(Rule({i: 1, j: 1}, poly, rule))
     return form, f"exact {equation}"

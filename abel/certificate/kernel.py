@@ -68,7 +68,9 @@ def axioms(said: str) -> list[str]:
     return re.findall(r"^([A-Za-z_.']+)\s*:", said.partition("Axioms:")[2], re.MULTILINE)
 
 
-def check_many(scripts: Sequence[Script], seconds: int, compiler: Callable | None = None) -> list[Answer]:
+def check_many(
+    scripts: Sequence[Script], seconds: int, compiler: Callable | None = None
+) -> list[Answer]:
     """One answer per script, in few calls: starting coqc takes longer than most proofs.
 
     All are over a field, or all over the reals. A script that fails is taken out, and the rest is

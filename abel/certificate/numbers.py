@@ -25,13 +25,26 @@ FUNCTIONS = {
 Values = dict[Tree, acb]
 
 
-def ball(node: Tree, known: Values) -> acb:
-    """The value on principal branches; `known` has the letters, and remembers the rest."""
+def ball(node: Tree, known: Values, any_branch: bool = False) -> acb:
+    """The value on principal branches; `known` has the letters, and remembers the rest.
+
+    Next to a cut the ball has values of both sides, which tells nothing. With `any_branch` a root
+    is then taken on the upper side.
+    """
     found = known.get(node)
     if found is None:
-        args = [ball(arg, known) for arg in node.args]
-        found = known[node] = apply(node, args)
+        args = [ball(arg, known, any_branch) for arg in node.args]
+        if any_branch and node.op == "root" and on_a_cut(args[0]):
+            order = int(node.value)  # type: ignore[arg-type]
+            found = apply(node, [-args[0]]) * (acb(0, arb.pi()) / order).exp()
+        else:
+            found = apply(node, args)
+        known[node] = found
     return found
+
+
+def on_a_cut(z: acb) -> bool:
+    return bool(z.real < 0 and z.imag.contains(0) and not z.imag.is_zero())
 
 
 def apply(node: Tree, args: list[acb]) -> acb:
@@ -89,10 +102,10 @@ def holds(condition: Condition, known: Values) -> bool:
     }[condition.op]  # fmt: skip
 
 
-def at(letters: Mapping[Tree, fmpq], root: Tree, x: Tree) -> Values:
+def at(letters: Mapping[Tree, fmpq], root: Tree, x: Tree, any_branch: bool) -> Values:
     """What is known at a point: the letters, and x, the root's value there."""
     known: Values = {letter: acb(value) for letter, value in letters.items()}
-    known[x] = ball(root, known)
+    known[x] = ball(root, known, any_branch)
     return known
 
 

@@ -145,7 +145,7 @@ Hypothesis lambert_law : forall u : F, lambert u * exp (lambert u) = u.
 }
 
 REAL = """\
-From Coq Require Import Reals Lra.
+From Coq Require Import Reals Lra Psatz.
 
 Section Certificate.
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from flint import fmpq, fmpq_mpoly
+from flint import acb, fmpq, fmpq_mpoly
 
 from abel.certificate.algebra import CONTEXT, GENS, POLY_ONE, Algebra, Atom, Form, Rule, raised
 from abel.certificate.functions import angle, exponential, lambert, tangent
+from abel.certificate.numbers import ball
 from abel.certificate.reader import NotCovered, Tree, tree
 from abel.certificate.signs import Sign, add_sign, log_of_exponential, log_of_number, root_of_power
 from abel.certificate.statement import X, ZERO, Statement, parts, sides_of
@@ -40,6 +41,7 @@ class Prover:
         self.signs: list[Sign] = []
         self.polys: dict[frozenset, fmpq_mpoly] = {}  # factors by their terms
         self.read: set[str] = set()  # hypotheses that signs have been taken from
+        self.numbers: dict[int, acb] = {}  # kernels without letters: their values
         self.open: set[Tree] = set()  # parts that are worked on
         self.reading_signs = self.has_root = False
         self.exponents: dict[int, tuple[Form, str]] = {}  # of the kernels exp(t): t, and why
@@ -272,6 +274,9 @@ class Prover:
         fact = self.prove(f"{name} ^ {order} = {self.algebra.text(value)}", proof, "P")
         form, proof = self.radical(name, order, value, fact)
         self.add_sign(form, name, f"rewrite {definition}; apply {law}_pos")
+        if not node.names and not form.den:
+            [c] = form.num.coeffs()
+            self.numbers[len(self.algebra.names) - 1] = ball(node, {}) / c
         return form, proof
 
     def radical(self, name: str, order: int, value: Form, fact: str) -> tuple[Form, str]:
@@ -401,7 +406,13 @@ def printed(node: Tree, names: dict[Tree, str], level: int = 100) -> str:
     if op in ("I", "pi"):
         return op
     if op not in LEVELS:
-        name = "sqrt" if (op, node.value) == ("root", 2) else f"root {node.value}" if op == "root" else op
+        name = (
+            "sqrt"
+            if (op, node.value) == ("root", 2)
+            else f"root {node.value}"
+            if op == "root"
+            else op
+        )
         inner = printed(args[0], names, 9)
         return bracketed(f"{name} {inner}", level < 10)
     own = LEVELS[op]

@@ -109,7 +109,7 @@ def tokens_of(text: str) -> list[tuple[str, str]]:
     while position < len(text):
         match = TOKEN.match(text, position)
         if match is None:
-            raise NotCovered(f"cannot read {text[position:position + 20]!a}")
+            raise NotCovered(f"cannot read {text[position : position + 20]!a}")
         digits, name, sign = match.groups()
         sign = "^" if sign == "**" else sign
         found.append(("number", digits) if digits else ("name", name) if name else (sign, sign))

@@ -23,7 +23,10 @@ class Script:
 
     @property
     def text(self) -> str:
-        return whole_text(self.statement.real, self.laws, [self.theorem]) + f"Print Assumptions {NAME}.\n"
+        return (
+            whole_text(self.statement.real, self.laws, [self.theorem])
+            + f"Print Assumptions {NAME}.\n"
+        )
 
 
 SIGNS = {"!=": "<>", "=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -64,7 +67,10 @@ def whole_text(real: bool, laws: tuple[str, ...], theorems: list[str]) -> str:
 
 def theorem_text(statement: Statement, name: str) -> str:
     letters = " ".join([*map(letter_name, statement.letters), "x"])
-    lines = [f"Theorem {name} : forall {letters} : {'R' if statement.real else 'F'},", f"  x = {printed(statement.root, {})} ->"]
+    lines = [
+        f"Theorem {name} : forall {letters} : {'R' if statement.real else 'F'},",
+        f"  x = {printed(statement.root, {})} ->",
+    ]
     lines += [f"  {condition_text(each)} ->" for each in statement.hypotheses]
     lhs, rhs = (printed(side, {}) for side in statement.sides)
     field = "R" if statement.real else "F"

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from flint import acb, fmpq
+
 from abel.certificate.algebra import GENS, Form, monomial
 from abel.certificate.functions import MAX_SUMMANDS, Piece, exp_of, if_there, sum_text
 from abel.certificate.reader import NotCovered, Tree, number, tree
@@ -60,9 +62,7 @@ def known_signs(p) -> list[Sign]:
         left, right = condition.args
         if condition.op in (">", ">="):
             left, right = right, left
-        form = p.algebra.add(
-            p.value(right), p.algebra.times(p.algebra.constant(-1), p.value(left))
-        )
+        form = p.algebra.add(p.value(right), p.algebra.times(p.algebra.constant(-1), p.value(left)))
         if form.num:
             text = f"({p.text(right)}) - ({p.text(left)})"
             p.signs.append(Sign(form, text, "lra", *split(p, form)))
@@ -95,7 +95,29 @@ def nonnegative(p, form: Form) -> tuple[int, str] | None:
                 continue
             ratio = content / number
             return (1 if ratio > 0 else -1), proof_of_product(p, abs(ratio), chosen, gaps)
-    return sum_of_signs(p, form, signs)
+    return sum_of_signs(p, form, signs) or sign_of_number(p, form, signs)
+
+
+def sign_of_number(p, form: Form, signs: list[Sign]) -> tuple[int, str] | None:
+    """The sign of a sum of square roots of numbers, which Coq finds by their squares."""
+    value = acb(0)
+    for term in p.algebra.summands(form):
+        part = acb(fmpq(term.coefficient.numerator, term.coefficient.denominator))
+        for i, e in enumerate(term.monomial):
+            if e and i not in p.numbers:
+                return None
+            part *= p.numbers[i] ** int(e) if e else 1
+        value += part
+    if form.den or not (value.real > 0 or value.real < 0):
+        return None
+    for i in [i for i, e in enumerate(form.num.degrees()) if e]:
+        unit = Form(GENS[i])
+        fact = next(sign for sign in signs if multiple(sign.form, unit) > 0)
+        ratio = multiple(fact.form, unit)
+        p.prove(f"0 <= {p.algebra.names[i]}",
+                f"replace {p.algebra.names[i]} with ({p.algebra.text(p.algebra.constant(ratio))} * {fact.text})"
+                f" by ({p.by_field(fact.text)}); apply Rmult_le_pos; [lra | {fact.proof}]", "S")  # fmt: skip
+    return (1 if value.real > 0 else -1), "nra"
 
 
 def sum_of_signs(p, form: Form, signs: list[Sign]) -> tuple[int, str] | None:
@@ -110,7 +132,13 @@ def sum_of_signs(p, form: Form, signs: list[Sign]) -> tuple[int, str] | None:
             fact = next((sign for sign in signs if sign.form.key == unit.key), None)
             if fact is None:
                 return None
-            facts.append(p.prove(f"0 <= {p.algebra.text(unit)}", f"replace ({p.algebra.text(unit)}) with ({fact.text}) by ({p.by_field(fact.text)}); {fact.proof}", "S"))
+            facts.append(
+                p.prove(
+                    f"0 <= {p.algebra.text(unit)}",
+                    f"replace ({p.algebra.text(unit)}) with ({fact.text}) by ({p.by_field(fact.text)}); {fact.proof}",
+                    "S",
+                )
+            )
     return (1 if terms[0].coefficient > 0 else -1), "lra"
 
 
@@ -147,7 +175,11 @@ def root_of_power(
         text = p.algebra.text(form)
         fact = p.prove(f"0 <= {text}", sign[1], "S")
         argument = p.text(node.args[0])
-        law = "apply sqrt_of_power; [" if order == 2 else "apply root_of_power; [discriminate | side | "
+        law = (
+            "apply sqrt_of_power; ["
+            if order == 2
+            else "apply root_of_power; [discriminate | side | "
+        )
         proof = f"rewrite {definition}; {law}exact {fact} | {p.by_field(argument)}]"
         return form, proof
     return None
@@ -231,9 +263,7 @@ def prime_exponents(value: Fraction) -> dict[int, int] | None:
     return found if sum(map(abs, found.values())) <= MAX_SUMMANDS else None
 
 
-def log_of_exponential(
-    p, node: Tree, definition: str, value: Form
-) -> tuple[Form, str] | None:
+def log_of_exponential(p, node: Tree, definition: str, value: Form) -> tuple[Form, str] | None:
     """t for log(exp(t)): the value is a product of powers of exponentials."""
     terms = value.num.to_dict()
     exponents: dict[int, int] = {}

@@ -30,6 +30,7 @@ from abel.certificate.reader import (
 )  # fmt: skip
 
 X = tree("letter", value="x")
+ENOUGH_MODELS = 12
 ZERO, ONE = number(0), number(1)
 
 
@@ -74,7 +75,7 @@ def state(claim: Claim, real: bool, look: bool = True) -> Statement:
             raise NotCovered("the condition has a letter that the equation has not")
     asked = [side for each in conditions for side in sides_of(each)] if real else []
     domain = tuple(dict.fromkeys(part for each in (*trees, *asked) for part in defined(each, real)))
-    restricted = look and check_model(names, trees, conditions, domain)
+    restricted = look and check_model(names, trees, conditions, domain, real)
     if real and any(each.op == "I" for each in parts(*trees)):
         raise NotCovered("needs the principal branch of complex numbers")
     return Statement(claim, real, tuple(names), root, sides, (*conditions, *domain), restricted)
@@ -140,40 +141,54 @@ def defined(whole: Tree, real: bool) -> list[Condition]:
 
 
 def check_model(
-    names: list[str], trees: tuple[Tree, ...], conditions: tuple, domain: tuple
+    names: list[str], trees: tuple[Tree, ...], conditions: tuple, domain: tuple, real: bool
 ) -> bool:
     """Whether the domain leaves out letters that the claim is about; NotCovered without a model.
 
-    A model is a point at which all hypotheses certainly hold; there the sides must look equal.
+    A model is a point at which all hypotheses certainly hold; there the sides must look equal. Over
+    a field any branch will do if the principal ones cannot be told.
     """
+    with precise():
+        for any_branch in (False, True)[: 1 if real else 2]:
+            models, outside = find_models(names, trees, conditions, domain, any_branch)
+            if models:
+                return bool(outside)
+    raise NotCovered("no letters were found at which all hypotheses hold")
+
+
+def find_models(
+    names: list[str], trees: tuple[Tree, ...], conditions: tuple, domain: tuple, any_branch: bool
+) -> tuple[int, int]:
+    """How many points are models, and how many are left out by an order in the domain."""
     root, lhs, rhs = trees
     models, outside = 0, 0
-    with precise():
-        for point in points(names):
-            known = values_at(point, root)
-            if not all(holds(each, known) for each in conditions):
-                continue
-            if not all(holds(each, known) for each in domain):
-                outside += any(order_fails(each, known) for each in domain)
-                continue
-            equal = looks_equal(ball(lhs, known), ball(rhs, known))
-            if equal is False:
-                at_point = ", ".join(f"{name} = {value}" for name, value in point.items())
-                raise Denied(f"the sides differ at {at_point or 'the root'}")
-            models += bool(equal)
-            if not names or models == 12:
-                break
-    if not models:
-        raise NotCovered("no letters were found at which all hypotheses hold")
-    return bool(outside)
+    for point in points(names):
+        known = values_at(point, root, any_branch)
+        left, right = (ball(side, known, any_branch) for side in (lhs, rhs))
+        for each in (side for condition in domain for side in sides_of(condition)):
+            ball(each, known, any_branch)
+        if not all(holds(each, known) for each in conditions):
+            continue
+        if not all(holds(each, known) for each in domain):
+            outside += any(order_fails(each, known) for each in domain)
+            continue
+        equal = looks_equal(left, right)
+        if equal is False and not any_branch:
+            at_point = ", ".join(f"{name} = {value}" for name, value in point.items())
+            raise Denied(f"the sides differ at {at_point or 'the root'}")
+        models += bool(equal)
+        if not names or models == ENOUGH_MODELS:
+            break
+    return models, outside
 
 
 class Denied(NotCovered):
     """Certified numbers say that the claim is false."""
 
 
-def values_at(point: dict[str, fmpq], root: Tree) -> Values:
-    return at({tree("letter", value=name): value for name, value in point.items()}, root, X)
+def values_at(point: dict[str, fmpq], root: Tree, any_branch: bool) -> Values:
+    letters = {tree("letter", value=name): value for name, value in point.items()}
+    return at(letters, root, X, any_branch)
 
 
 def order_fails(condition: Condition, known: Values) -> bool:

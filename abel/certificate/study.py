@@ -21,19 +21,26 @@ from abel.certificate.statement import Claim, Denied
 from abel.parse import ParseError, parse, parse_expression
 from abel.verify import verify_root
 
+MAX_FALSE_PROOFS = 500  # each costs a quarter of a second
 BATCH = 20  # theorems in one call of coqc
 Say = Callable[[str], None]
 
 
-def claims_in(files: Iterable[str], size: int | None, seed: int) -> tuple[int, list[Claim]]:
-    """How many different roots some results have, and a sample of them."""
-    pairs = dict.fromkeys(
-        pair for path in files for pair in stored_roots(json.loads(Path(path).read_text()))
-    )
-    chosen = list(pairs)
-    if size is not None and size < len(chosen):
-        chosen = random.Random(seed).sample(chosen, size)
-    return len(pairs), [Claim(*pair) for pair in chosen]
+def claims_in(files: Iterable[str], size: int | None, seed: int) -> tuple[int, dict[Claim, str]]:
+    """How many different roots some results have, and a sample of so many from each file, with the
+    file that each is from.
+    """
+    source: dict[Claim, str] = {}
+    for path in files:
+        for pair in stored_roots(json.loads(Path(path).read_text(encoding="utf-8"))):
+            source.setdefault(Claim(*pair), Path(path).stem)
+    chosen: dict[Claim, str] = {}
+    for name in dict.fromkeys(source.values()):
+        mine = [claim for claim in source if source[claim] == name]
+        if size is not None and size < len(mine):
+            mine = random.Random(f"{seed} {name}").sample(mine, size)
+        chosen.update(dict.fromkeys(mine, name))
+    return len(source), chosen
 
 
 def judged(claim: Claim) -> tuple[str, Claim]:
@@ -50,45 +57,50 @@ def short(claim: Claim) -> dict[str, Any]:
     return {"equation": claim.equation, "root": claim.root, "valid_when": claim.valid_when}
 
 
-def study(claims: list[Claim], seconds: int, say: Say) -> dict[str, Any]:
+def study(claims: dict[Claim, str], seconds: int, say: Say) -> dict[str, Any]:
     """Every claim exported if it is covered, and asked of the kernel."""
     statuses: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
+    tables: dict[str, Counter[str]] = {name: Counter() for name in claims.values()}
     refused: list[dict] = []
     denied: list[dict] = []
-    scripts: list[Script] = []
+    scripts: list[tuple[Script, str]] = []
     start = time.process_time()
-    for claim in claims:
+    for claim, source in claims.items():
         status, claim = judged(claim)
         statuses[status] += 1
         if status != "proved":
             continue
+        tables[source]["proved"] += 1
         try:
-            scripts.append(export(claim))
+            scripts.append((export(claim), source))
+            tables[source]["covered"] += 1
         except Denied as reason:
             denied.append({**short(claim), "reason": str(reason)})
-        except NotCovered as reason:
-            reasons[str(reason)] += 1
+        except (NotCovered, RecursionError) as reason:
             refused.append({**short(claim), "reason": str(reason)})
-    export_seconds = time.process_time() - start
     found: dict[str, Any] = {
         "roots": len(claims), "statuses": dict(statuses), "covered": len(scripts),
-        "not_covered": dict(reasons.most_common()), "denied_by_numbers": denied,
-        "export_seconds": round(export_seconds, 1), "refusals": refused,
+        "export_seconds": round(time.process_time() - start, 1), "denied_by_numbers": denied,
+        "not_covered": dict(Counter(each["reason"] for each in refused).most_common()),
     }  # fmt: skip
     say(f"{statuses['proved']} proved roots, {len(scripts)} covered, {len(denied)} denied")
     for real in (False, True):
-        chosen = [script for script in scripts if script.statement.real == real]
-        found["real" if real else "field"] = asked(chosen, seconds, say)
-    return found
+        chosen = [(s, source) for s, source in scripts if s.statement.real == real]
+        found["real" if real else "field"] = asked(chosen, tables, seconds, say)
+    return {**found, "by_file": tables, "refusals": refused}
 
 
-def asked(scripts: list[Script], seconds: int, say: Say) -> dict[str, Any]:
+def asked(
+    sourced: list[tuple[Script, str]], tables: dict[str, Counter[str]], seconds: int, say: Say
+) -> dict[str, Any]:
     """What the kernel says of scripts of one kind."""
+    scripts = [script for script, _ in sourced]
     answers: list[Answer] = []
     for start in range(0, len(scripts), BATCH):
         answers += check_many(scripts[start : start + BATCH], seconds)
         say(f"  {len(answers)} of {len(scripts)}: {sum(a.accepted for a in answers)} accepted")
+    for (_, source), answer in zip(sourced, answers):
+        tables[source]["accepted"] += answer.accepted
     rejected = [
         {**short(script.statement.claim), "said": answer.said[-400:]}
         for script, answer in zip(scripts, answers)
@@ -129,10 +141,11 @@ def corrupted(claims: list[Claim], size: int, seed: int, seconds: int, say: Say)
         except Denied:
             counts["denied by numbers"] += 1
             try:
-                attempts.append(attempt(claim))
+                if len(attempts) < MAX_FALSE_PROOFS:
+                    attempts.append(attempt(claim))
             except NotCovered:
                 counts["denied, and no proof could be written"] += 1
-        except NotCovered:
+        except (NotCovered, RecursionError):
             counts["not covered"] += 1
     say(f"corrupted: {dict(counts)}")
     for real in (False, True):
@@ -168,6 +181,8 @@ def forced(attempts: list[Script], seconds: int, say: Say) -> list[dict]:
     found = []
     for start in range(0, len(attempts), BATCH):
         part = attempts[start : start + BATCH]
-        found += [short(s.statement.claim) for s, ok in zip(part, refuses_all(part, seconds)) if not ok]
+        found += [
+            short(s.statement.claim) for s, ok in zip(part, refuses_all(part, seconds)) if not ok
+        ]
         say(f"  {start + len(part)} of {len(attempts)} false proofs: {len(found)} accepted")
     return found
