@@ -18,7 +18,7 @@ from abel.certificate.functions import angle, exponential, lambert, tangent
 from abel.certificate.numbers import ball
 from abel.certificate.reader import NotCovered, Tree, tree
 from abel.certificate.signs import Sign, add_sign, log_of_exponential, log_of_number, root_of_power
-from abel.certificate.statement import X, ZERO, Statement, parts, sides_of
+from abel.certificate.statement import ZERO, Statement, X, parts, sides_of
 
 LEVELS = {"+": 50, "-": 50, "*": 40, "/": 40, "negate": 35, "power": 30}
 Basis = tuple[str, tuple[int, ...], tuple[tuple[int, int], ...]]

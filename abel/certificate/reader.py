@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import NoReturn
 from weakref import WeakValueDictionary
 
-
 MAX_LENGTH = 20_000  # characters of a text
 MAX_DEPTH = 150  # brackets and exponents inside each other
 TOKEN = re.compile(r"\s*(?:(\d+\.\d+|\.\d+|\d+)|([A-Za-z_]\w*)|(\*\*|<=|>=|!=|[-+*/^()=<>&|,]))")

@@ -23,10 +23,31 @@ class Script:
 
     @property
     def text(self) -> str:
-        return (
-            whole_text(self.statement.real, self.laws, [self.theorem])
-            + f"Print Assumptions {NAME}.\n"
-        )
+        body = whole_text(self.statement.real, self.laws, [self.theorem])
+        return f"{header(self.statement)}\n{body}Print Assumptions {NAME}.\n"
+
+
+FIELD_HEADER = """\
+   For all letters in any field of characteristic 0 whose functions obey the laws below. Over the
+   complex numbers the principal branches obey them, and so do others: the root is one on every
+   branch. What is divided by, and the arguments of logarithms, are not 0 by hypothesis."""
+REAL_HEADER = """\
+   For all real letters at which every part of the equation and the root is real: what is under a
+   root is not negative and what is in a logarithm positive, by hypothesis. sqrt(u) is the root that
+   is not negative."""
+RESTRICTED = """
+   The claim is about more letters than that: this theorem says nothing of the others."""
+
+
+def header(statement: Statement) -> str:
+    """What a reader is told first: the claim as it was typed, and what the theorem says of it."""
+    claim = statement.claim
+    lines = [f"   {claim.equation}", f"   has the root x = {claim.root}"]
+    if claim.valid_when:
+        lines.append(f"   valid when {claim.valid_when}")
+    said = "\n".join(lines).replace("(*", "( *").replace("*)", "* )")
+    kind = REAL_HEADER if statement.real else FIELD_HEADER
+    return f"(*{said[2:]}\n\n{kind}{RESTRICTED * statement.restricted} *)\n"
 
 
 SIGNS = {"!=": "<>", "=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}

@@ -78,6 +78,8 @@ def state(claim: Claim, real: bool, look: bool = True) -> Statement:
     restricted = look and check_model(names, trees, conditions, domain, real)
     if real and any(each.op == "I" for each in parts(*trees)):
         raise NotCovered("needs the principal branch of complex numbers")
+    if not real:  # there is no order in a field; without the condition the theorem says more
+        conditions = tuple(each for each in conditions if each.op == "!=")
     return Statement(claim, real, tuple(names), root, sides, (*conditions, *domain), restricted)
 
 
