@@ -1,8 +1,8 @@
 """Exports a solved trace as a Coq script, and has the kernel of Coq check it.
 
-python -m abel.certificate TRACE.json --out FILE.v            # the script; `-` reads the trace from stdin
+python -m abel.certificate TRACE.json --out FILE.v            # `-` for the trace on stdin
 python -m abel.certificate TRACE.json --out FILE.v --check    # and what coqc says of it
-python -m abel.certificate --study RESULTS.json... --out FILE.json      # of stored roots, how many check
+python -m abel.certificate --study RESULTS.json... --out FILE.json     # of many stored roots
 
 Exit code 0: written (with --check: accepted). 1: the kernel refused it, or with --study a corrupted
 root was accepted. 2: bad input. 3: not covered, with the reason. 4: --check without coqc.

@@ -123,12 +123,14 @@ def exp_of_log(p, piece: Piece, definition: str, log: Tree) -> tuple[Form, str]:
     root, root_definition = p.name("v", f"exp ({piece.text})")
     many = sum_text([Piece(piece.unit, piece.text, order, piece.whole)])
     proof = (f"rewrite {root_definition}; transitivity (exp ({many})); [rewrite ?exp_add; ring |"
-             f" transitivity (exp ({name})); [f_equal; field; nonzero | exact {fact}]]")  # fmt: skip
+             f" transitivity (exp ({name})); [f_equal; field; nonzero |"
+             f" exact {fact}]]")  # fmt: skip
     power = p.prove(f"{root} ^ {order} = {p.algebra.text(u)}", proof, "P")
     form, proof = p.radical(root, order, u, power)
     equation = p.prove(f"{root} = {p.algebra.text(form)}", proof)
     text = p.algebra.text(form)
-    return form, p.prove(f"exp ({piece.text}) = {text}", f"rewrite <- {root_definition}; exact {equation}")  # fmt: skip
+    proof = f"rewrite <- {root_definition}; exact {equation}"
+    return form, p.prove(f"exp ({piece.text}) = {text}", proof)
 
 
 def part_of(piece: Piece) -> Fraction:
@@ -216,12 +218,14 @@ def arc(
                f" {back}assumption]")  # fmt: skip
     else:
         own = "sin" if kind == "asin" else "cos"
-        proof = f"rewrite {definition}; transitivity ({argument}); [apply {kind}_law; side | {p.by_field(argument)}]"  # fmt: skip
+        proof = (f"rewrite {definition}; transitivity ({argument}); [apply {kind}_law; side |"
+                 f" {p.by_field(argument)}]")  # fmt: skip
         fact = p.prove(f"{own} {name} = {p.algebra.text(u)}", proof)
         square = add(constant(1), times(constant(-1), times(u, u)))
         law = f"rewrite {other}_square, {fact}; {p.field()}"
     root, root_definition = p.name("v", f"{other} {name}")
-    power = p.prove(f"{root} ^ 2 = {p.algebra.text(square)}", f"rewrite {root_definition}; {law}", "P")  # fmt: skip
+    goal = f"{root} ^ 2 = {p.algebra.text(square)}"
+    power = p.prove(goal, f"rewrite {root_definition}; {law}", "P")
     form, proof = p.radical(root, 2, square, power)
     equation = p.prove(f"{root} = {p.algebra.text(form)}", proof)
     text = f"{other} {name} = {p.algebra.text(form)}"
@@ -245,7 +249,8 @@ def tangent(p, node: Tree) -> Form:
     name, definition, _ = p.cut(node, "v")
     back = ", ".join(f"<- {p.defined_by[way]}" for way in ways)
     facts = p.by_field(*[p.cuts[way][0] for way in ways])
-    proof = f"rewrite {definition}, tan_law; [rewrite {back}; {facts} | rewrite <- {p.defined_by[ways[1]]}; assumption]"  # fmt: skip
+    proof = (f"rewrite {definition}, tan_law; [rewrite {back}; {facts} |"
+             f" rewrite <- {p.defined_by[ways[1]]}; assumption]")  # fmt: skip
     return p.known(node, name, form, proof)
 
 
@@ -272,8 +277,8 @@ def lambert(p, node: Tree, name: str, definition: str, value: Form) -> tuple[For
     exponential_, fact = exp_of(p, piece)
     poly = algebra.over(value, dict(value.den)) * scale
     text = algebra.text(exponential_)
-    same = (f"symmetry; transitivity (exp ({piece.text})); [f_equal; rewrite {equation}; field; nonzero |"
-            f" now rewrite {fact}]")  # fmt: skip
+    same = (f"symmetry; transitivity (exp ({piece.text}));"
+            f" [f_equal; rewrite {equation}; field; nonzero | now rewrite {fact}]")  # fmt: skip
     proof = (f"transitivity (({factor}) * ({name} * exp {name})); [replace (exp {name}) with"
              f" ({text}) by ({same}); rewrite {kernel_definition}; ring |"
              f" rewrite {definition}, lambert_law by side; {p.by_field(argument)}]")  # fmt: skip

@@ -255,7 +255,8 @@ class Prover:
         middle = self.algebra.text(self.values[node.args[0]])
         last = f"exact {fact}" if fact else "reflexivity"
         proof = (f"transitivity {name}; [rewrite {definition}, {first}; f_equal;"
-                 f" (transitivity ({middle}); [{ways[0]} | symmetry; {ways[1]}]) | {last}]")  # fmt: skip
+                 f" (transitivity ({middle}); [{ways[0]} | symmetry; {ways[1]}]) |"
+                 f" {last}]")  # fmt: skip
         return self.values[other], proof
 
     def root(self, node: Tree, name: str, definition: str, value: Form) -> tuple[Form, str]:
@@ -292,9 +293,8 @@ class Prover:
             self.algebra.rules.append(Rule({self.kernel(name): order}, poly, fact))
             return Form(GENS[len(algebra.names) - 1]), "reflexivity"
         unit = Form(POLY_ONE / scale, tuple(den.items()))
-        factor = algebra.text(Form(CONTEXT.constant(scale)))
-        factor = " * ".join([factor] * (scale > 1)
-                            + [f"{algebra.atoms[i].text} ^ {e}" for i, e in den.items()])  # fmt: skip
+        powers = [f"{algebra.atoms[i].text} ^ {e}" for i, e in den.items()]
+        factor = " * ".join([str(scale)] * (scale > 1) + powers)
         kernel, definition = self.name("w", f"{factor} * {name}")
         proof = (f"rewrite {definition}; transitivity (({factor}) ^ {order} * {name} ^ {order});"
                  f" [ring | rewrite {fact}; {self.field()}]")  # fmt: skip
@@ -338,7 +338,8 @@ class Prover:
         text = self.text(arg)
         sign = "" if value > 0 else "- "
         proof = (f"intro Z; apply (characteristic_0 {abs(value.numerator)});"
-                 f" transitivity ({sign}{value.denominator} * ({text})); [field | rewrite Z; ring]")  # fmt: skip
+                 f" transitivity ({sign}{value.denominator} * ({text}));"
+                 f" [field | rewrite Z; ring]")  # fmt: skip
         self.prove(f"{text} <> 0", proof, "N")
 
     def add_sign(self, form: Form, text: str, proof: str) -> None:
@@ -382,9 +383,9 @@ def smallest_scale(denominators: list[int], order: int) -> int:
 # ---- Text ----
 
 RESERVED = frozenset(
-    """as at cofix else end exists exists2 fix for forall fun if IF in let match mod return then where
-    with by using Prop Set SProp Type F zero one add mul sub opp div inv num sqrt root exp log sin
-    cos tan asin acos atan lambert pi I ln PI R Z N""".split()
+    """as at cofix else end exists exists2 fix for forall fun if IF in let match mod return then
+    where with by using Prop Set SProp Type F zero one add mul sub opp div inv num sqrt root exp log
+    sin cos tan asin acos atan lambert pi I ln PI R Z N""".split()
 )
 
 

@@ -263,7 +263,7 @@ def relation(reader: Reader) -> Condition:
         except NotCovered:
             reader.index, reader.depth = start, 0
     left = reader.sum()
-    op = reader.accept(*RELATIONS)
-    if op is None:
+    sign = reader.accept(*RELATIONS)
+    if sign is None:
         reader.fail()
-    return Condition(op, (left, reader.sum()))
+    return Condition(sign, (left, reader.sum()))

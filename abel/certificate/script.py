@@ -62,7 +62,7 @@ def condition_text(condition: Condition) -> str:
 
 
 def laws_needed(trees: list[Tree]) -> dict[str, None]:
-    found = {}
+    found: dict[str, None] = {}
     for node in parts(*trees):
         if node.op == "root":
             found["sqrt" if node.value == 2 else "root"] = None

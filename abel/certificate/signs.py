@@ -114,9 +114,10 @@ def sign_of_number(p, form: Form, signs: list[Sign]) -> tuple[int, str] | None:
         unit = Form(GENS[i])
         fact = next(sign for sign in signs if multiple(sign.form, unit) > 0)
         ratio = multiple(fact.form, unit)
-        p.prove(f"0 <= {p.algebra.names[i]}",
-                f"replace {p.algebra.names[i]} with ({p.algebra.text(p.algebra.constant(ratio))} * {fact.text})"
-                f" by ({p.by_field(fact.text)}); apply Rmult_le_pos; [lra | {fact.proof}]", "S")  # fmt: skip
+        name, number_ = p.algebra.names[i], p.algebra.text(p.algebra.constant(ratio))
+        proof = (f"replace {name} with ({number_} * {fact.text}) by ({p.by_field(fact.text)});"
+                 f" apply Rmult_le_pos; [lra | {fact.proof}]")  # fmt: skip
+        p.prove(f"0 <= {name}", proof, "S")
     return (1 if value.real > 0 else -1), "nra"
 
 
@@ -125,20 +126,17 @@ def sum_of_signs(p, form: Form, signs: list[Sign]) -> tuple[int, str] | None:
     terms = p.algebra.summands(form)
     if form.den or len({term.coefficient > 0 for term in terms}) > 1:
         return None
-    facts = []
     for term in terms:
         if any(term.monomial):
             unit = Form(GENS[0] ** 0 * monomial(term.monomial))
             fact = next((sign for sign in signs if sign.form.key == unit.key), None)
             if fact is None:
                 return None
-            facts.append(
-                p.prove(
-                    f"0 <= {p.algebra.text(unit)}",
-                    f"replace ({p.algebra.text(unit)}) with ({fact.text}) by ({p.by_field(fact.text)}); {fact.proof}",
-                    "S",
-                )
+            text = p.algebra.text(unit)
+            proof = (
+                f"replace ({text}) with ({fact.text}) by ({p.by_field(fact.text)}); {fact.proof}"
             )
+            p.prove(f"0 <= {text}", proof, "S")
     return (1 if terms[0].coefficient > 0 else -1), "lra"
 
 
@@ -235,7 +233,7 @@ def log_of_number(p, node: Tree, definition: str) -> tuple[Form, str] | None:
     """The logarithm of a number by those of its prime factors."""
     value = node.args[0].rational
     exponents = prime_exponents(value) if value is not None and value > 0 else None
-    if exponents is None or value.denominator == 1 and list(exponents.values()) == [1]:
+    if not exponents or list(exponents.values()) == [1]:
         return None
     form, found, facts = p.algebra.constant(0), [], []
     for prime, e in exponents.items():
@@ -288,7 +286,8 @@ def log_of_exponential(p, node: Tree, definition: str, value: Form) -> tuple[For
         facts.append(if_there(fact))
     argument, sum_ = p.text(node.args[0]), sum_text(found)
     laws = ", ".join(["?exp_0"] * (not found) + ["?exp_add", "?exp_opp", *facts])
-    middle = f"transitivity ({p.algebra.text(value)}); [{p.by_field(argument)} | rewrite {laws}; {p.field()}]"
+    middle = (f"transitivity ({p.algebra.text(value)}); [{p.by_field(argument)} |"
+              f" rewrite {laws}; {p.field()}]")  # fmt: skip
     proof = (f"rewrite {definition}; transitivity (log (exp ({sum_}))); [f_equal; ({middle}) |"
              f" rewrite ln_exp; {p.field()}]")  # fmt: skip
     return form, proof
