@@ -20,6 +20,7 @@ from abel.certificate.script import export
 from abel.certificate.statement import Claim
 from abel.certificate.study import claims_in, corrupted, study
 from abel.learner.records import provenance, write_json
+from abel.parse import parse
 from abel.trace import MAX_BYTES, Trace, read
 
 WRITTEN, REFUSED, BAD_INPUT, NOT_COVERED, NO_COQC = range(5)
@@ -30,6 +31,7 @@ def claim_of(path: str) -> Claim:
     trace = Trace.from_json(sys.stdin.read(MAX_BYTES)) if path == "-" else read(path)
     if not trace.solved or trace.root is None:
         raise ValueError("the trace is not solved: there is no proved root in it")
+    parse(trace.equation)
     return Claim(trace.equation, trace.root, trace.valid_when)
 
 

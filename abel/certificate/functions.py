@@ -82,8 +82,8 @@ def exponential(p, definition: str, node: Tree, value: Form) -> tuple[Form, str]
         part, fact = exp_of(p, piece)
         if piece.count < 0:
             inverse = p.invert(part, f"apply (exp_nonzero ({piece.text}))", f"rewrite {fact}")
-            text = p.factored(part)
-            if text != p.algebra.text(part):
+            if len(part.num) > 1:
+                text = p.factored(part)
                 fact = p.prove(f"exp ({piece.text}) = {text}", f"rewrite {fact}; {p.field()}")
             part = inverse
         facts.append(if_there(fact))

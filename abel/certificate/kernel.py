@@ -14,6 +14,7 @@ from pathlib import Path
 from abel.certificate.script import NAME, Script, whole_text
 
 SECONDS, MEGABYTES = 120, 4096  # of CPU and of memory that one call of coqc may take
+TAKEN = "The command has not failed"  # of a step that was to fail
 WHERE = re.compile(r'File "[^"]*", line (\d+)')
 Compiler = Callable[[str], "Answer"]
 
@@ -100,11 +101,11 @@ def check_many(
 
 
 def refuses_all(scripts: Sequence[Script], seconds: int) -> list[bool]:
-    """Whether the kernel refuses the last step of each proof, and takes the steps before it."""
+    """Whether the kernel refuses each proof: at its last step, or at a step before it."""
     text, _ = together([last_step_fails(script) for script in scripts], assumptions=False)
     answer = coqc(text, seconds)
     if answer.accepted or len(scripts) == 1:
-        return [answer.accepted] * len(scripts)
+        return [TAKEN not in answer.said] * len(scripts)
     return [refused for script in scripts for refused in refuses_all([script], seconds)]
 
 

@@ -176,9 +176,9 @@ class Prover:
             name, fact = self.cuts[node]
             equation = f"rewrite {fact}" if fact else "idtac"
             found = self.invert(form, f"apply {self.nonzero[node]}", equation)
-            text = self.factored(form)
-            if text != self.algebra.text(form):
+            if len(form.num) > 1:
                 proof = f"{equation}; {self.field()}"
+                text = self.factored(form)
                 self.cuts[node] = (name, self.prove(f"{name} = {text}", proof, "K"))
         else:
             found = self.invert(form, f"exact {self.nonzero[node]}", "")
@@ -390,7 +390,7 @@ RESERVED = frozenset(
 
 
 def letter_name(name: str) -> str:
-    return f"letter_{name}" if name in RESERVED or name[0] == "_" else name
+    return f"letter'{name}" if name in RESERVED or name[0] == "_" else name
 
 
 def printed(node: Tree, names: dict[Tree, str], level: int = 100) -> str:
