@@ -34,6 +34,7 @@ FIELD = [
     Claim("x^3 = 1", "-1/2 + sqrt(3)*I/2"),
     Claim("a*exp(x) - b*exp(-x) = c", "log(c/(2*a) + sqrt(b/a + c**2/(4*a**2)))"),
     Claim("a*2^x = b", "log(b/a)/log(2)"),
+    Claim("5^(x + 1) = 125", "-1 + log(125)/log(5)"),  # "125 <> 0" was read as one of integers
     Claim("exp(x/2) + exp(x) = a", "2*log(-1/2 + sqrt(1/4 + a))"),
     Claim("c - sin(sin(a - x)) = 0", "a + asin(pi - asin(c)) - pi"),
     Claim("a*cos(2*x) + b = 0", "acos(-b/a)/2"),

@@ -340,7 +340,7 @@ class Prover:
         proof = (f"intro Z; apply (characteristic_0 {abs(value.numerator)});"
                  f" transitivity ({sign}{value.denominator} * ({text}));"
                  f" [field | rewrite Z; ring]")  # fmt: skip
-        self.prove(f"{text} <> 0", proof, "N")
+        self.prove(f"{text} <> 0 :> F", proof, "N")  # without the type it is about integers
 
     def add_sign(self, form: Form, text: str, proof: str) -> None:
         if self.statement.real:
