@@ -4,6 +4,7 @@ COMMANDS = {
     "train_ppo": "train an agent",
     "evaluate": "decode with a trained agent, solve single equations, write reports",
     "abel.trace": "replay a stored solution and prove its root again",
+    "abel.certificate": "a solution as a script that the kernel of Coq checks",
     "abel.datasets": "generate and check the datasets",
     "abel.wild": "the families of open_wild and who solves them",
     "abel.picov": "train and evaluate the paper's generator of substitutions",
