@@ -78,6 +78,11 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
         "python -m abel.diagram modules --out modules.svg",
         FILLED,
     ),
+    "python -m abel.certificate FILE.json --out FILE.v --check": (
+        'python evaluate.py --equation "a*x + b = 0" --format json > trace.json'
+        " && python -m abel.certificate trace.json --out root.v --check",
+        FILLED,
+    ),
     "python -m abel.trace FILE.json": (
         'python evaluate.py --equation "a*x + b = 0" --format json > trace.json'
         " && python -m abel.trace trace.json",

@@ -66,12 +66,14 @@ NOT_SIMPLE = {  # and why
         "datasets.construct.unwrap", "numeric.sample", "search.oracle.explicit",
     },
     "one argument, whose tests follow from each other": {
+        "certificate.statement.find_models", "certificate.statement.state",
         "lost_roots.fraction", "roots.families.is_within", "roots.follow.judge",
         "trace.follow", "verify.proof.inverse_trig", "verify.proof.split",
         "verify.verdict.by_residues",
     },
     "a plan of random draws, whose order is the data's": {
-        "audit.attacks.periodic_case", "datasets.generate.poesia_draft", "picov.grammar.build",
+        "audit.attacks.periodic_case", "certificate.study.corrupted",
+        "datasets.generate.poesia_draft", "picov.grammar.build",
         "picov.grammar.draw_other", "wild.families.draw",
     },
     "sums, rows and marks of one table, chart or polynomial; most of it comprehensions": {
