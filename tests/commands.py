@@ -90,10 +90,10 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     ),
     # runs/README.md.
     "python train_ppo.py --dataset large+poesia+poesia_numeric+open_large+open_wild"
-    "+open_wild_plain+open_wild_quartic --preset general --resolvent --max-changes 8 --seed 1"
+    "+open_wild_plain+open_wild_quartic --preset supplied --resolvent --max-changes 8 --seed 1"
     " --total-timesteps 2000000": (
         "python train_ppo.py --dataset large+poesia+poesia_numeric+open_large+open_wild"
-        "+open_wild_plain+open_wild_quartic --preset general --resolvent --max-changes 8 --seed 1"
+        "+open_wild_plain+open_wild_quartic --preset supplied --resolvent --max-changes 8 --seed 1"
         " --total-timesteps 2048",
         LONG,
     ),
