@@ -155,6 +155,12 @@ PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
         "env": replace(OUR_ENV, substitutions="general", constants="repeats",
                        conditional_penalty=0.2, max_steps=16),
     },
+    "world": {
+        "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
+        "env": replace(OUR_ENV, substitutions="general", constants="repeats",
+                       conditional_penalty=0.2, max_steps=16, tan=True, powers=True, products=True,
+                       angles=True, logs=True, absolute=True),
+    },
     **PAPER_PRESETS,
 }  # fmt: skip
 

@@ -58,6 +58,16 @@ class EnvConfig:
     """with general substitutions: offer the inverse of u*exp(u)"""
     resolvent: bool = False
     """with general substitutions: offer to split a quartic by a root of its resolvent cubic"""
+    powers: bool = False
+    """offer to undo powers of any exponent, to name common roots and to equate exponents"""
+    products: bool = False
+    """offer to factor, and to set a factor of a product to 0"""
+    angles: bool = False
+    """offer to expand angles, and to write two sines or cosines as a product"""
+    logs: bool = False
+    """offer to split logarithms of products and powers"""
+    absolute: bool = False
+    """offer to take what is inside an absolute value to be positive or negative"""
     max_changes: int = 6
     """general substitutions allowed in an episode"""
     max_goals: int = 3

@@ -24,7 +24,7 @@ MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
 UNDEFINED = (nan, zoo, oo, -oo)
 TRIGONOMETRY = ("sin", "cos", "tan", "asin", "acos", "atan")
 NUMERIC = {getattr(sympy, name): getattr(cmath, name) for name in ("exp", "log", *TRIGONOMETRY)}
-NUMERIC[sympy.LambertW] = mpmath.fp.lambertw
+NUMERIC[sympy.LambertW], NUMERIC[sympy.Abs] = mpmath.fp.lambertw, abs
 NUMERIC |= {Add: lambda *terms: sum(terms), Mul: lambda *factors: prod(factors), Pow: pow}
 
 

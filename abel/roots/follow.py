@@ -196,9 +196,11 @@ class Explorer:
             self.every_branch = False
         fresh = Symbol(self.names[num_integers], integer=True)
         leads = []
-        for fork in row.forks(Taken(form.lhs, form.rhs, after.rhs, transform, fresh)):
+        taken = Taken(form.lhs, form.rhs, after.rhs, transform, fresh, action.term)
+        for fork in row.forks(taken):
+            lhs = after.lhs if fork.lhs is None else fork.lhs
             there = state.push(
-                self.cache.form(*settle(after.lhs, fork.rhs)), fork.transform, row.kind
+                self.cache.form(*settle(lhs, fork.rhs)), fork.transform, row.kind
             )
             step = describe(action._replace(op=fork.op or action.op))
             note = (f"{form}: {step}, {fork.note}",) if fork.note else ()

@@ -118,6 +118,8 @@ class Tower(KernelRing):
             if kind is sp.atan:  # which has poles at I and -I
                 self.divide_by(self.one + self.times(args[0], args[0]))
             result = self.inverse_trig(kind, args[0])
+        elif kind is sp.Abs:
+            result = self.absolute(args[0])
         elif kind is sp.LambertW and len(args) == 1:
             result = self.kernel(kind, args[0]) if args[0] else self.zero
         else:
@@ -268,6 +270,17 @@ class Tower(KernelRing):
             self.kernel(Pow, base, int(r.q)) ** int(r * self.orders[Pow, base]) if r else self.one
         )
         return self.times(self.power(base, int(whole)), root)
+
+    def absolute(self, f: PolyElement) -> PolyElement:
+        """|f| = sqrt(f**2) where f is real, and only there; factor by factor."""
+        result = self.one
+        for base, e in [(self.one * f.LC, 1), *self.factors(f)] if f else [(f, 1)]:
+            if not self.real(base):
+                raise GiveUp
+            square = self.times(base, base)
+            self.origins[square] = (base, 2)
+            result = self.times(result, self.power(self.root(square, HALF), e))
+        return result
 
     def log(self, f: PolyElement) -> PolyElement:
         self.divide_by(f)
