@@ -273,8 +273,8 @@ class Tower(KernelRing):
 
     def absolute(self, f: PolyElement) -> PolyElement:
         """|f| = sqrt(f**2) where f is real, and only there; factor by factor."""
-        result = self.one
-        for base, e in [(self.one * f.LC, 1), *self.factors(f)] if f else [(f, 1)]:
+        result = self.one * abs(f.LC)
+        for base, e in self.factors(f) if f else ():
             if not self.real(base):
                 raise GiveUp
             square = self.times(base, base)
@@ -345,21 +345,23 @@ class Tower(KernelRing):
         return None
 
     def exp_of_angle(self, kind: type, u: PolyElement, c: Rational) -> PolyElement | None:
-        """exp(c*I*kind(u)) for pi, asin and atan; of an odd multiple of atan(u) for real u only."""
+        """exp(c*I*kind(u)) for pi, asin and atan."""
         if kind is pi:
             return self.radical(-self.one, c)
-        even = c % 2 == 0
-        if kind not in (sp.asin, sp.atan) or (kind is sp.atan and not even and not self.real(u)):
+        if kind not in (sp.asin, sp.atan):
             return None
         iu = self.times(self.i, u) * (1 if c > 0 else -1)
-        if kind is sp.atan and even:  # exp(2*I*atan(u)) = (1 + I*u)/(1 - I*u)
-            half_turn = self.times(self.one + iu, self.inverse(self.one - iu))
-            return self.power(half_turn, int(abs(c) / 2))
-        square = self.times(u, u)
         if kind is sp.asin:  # exp(I*asin(u)) = sqrt(1 - u**2) + I*u
+            square = self.times(u, u)
             return self.root(self.root(self.one - square, HALF) + iu, abs(c))
-        # exp(I*atan(u)) = (1 + I*u)/sqrt(1 + u**2)
-        return self.root(self.times(self.one + iu, self.root(self.one + square, -HALF)), abs(c))
+        above, below = self.one + iu, self.one - iu
+        if c % 2 == 0:  # exp(2*I*atan(u)) = (1 + I*u)/(1 - I*u)
+            return self.power(self.times(above, self.inverse(below)), int(abs(c) / 2))
+        if self.real(u):  # exp(I*atan(u)) = (1 + I*u)/sqrt(1 + u**2)
+            square = self.times(u, u)
+            return self.root(self.times(above, self.root(self.one + square, -HALF)), abs(c))
+        # For every u that is not I or -I, principal roots:
+        return self.root(self.times(self.root(above, HALF), self.root(below, -HALF)), abs(c))
 
     def half_turns(self, monom: tuple[int, ...], places: list[int]) -> PolyElement | None:
         """n if `monom` is I*pi*n with n a product of integer symbols: exp(I*pi*n) = (-1)**n."""

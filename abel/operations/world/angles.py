@@ -211,9 +211,11 @@ def as_product(lhs: Expr, rhs: Expr) -> Expr | None:
     else:
         functions = (cos, cos) if plus else (sin, sin)
         c = c if plus else negate(c)
-    parts = [
-        call(f, spread(angle)) for f, angle in zip(functions, (half_sum, half_difference))
-    ]
+    parts = []
+    for function, angle in zip(functions, map(spread, (half_sum, half_difference))):
+        if angle.could_extract_minus_sign():
+            angle, c = negate(angle), negate(c) if function is sin else c
+        parts.append(call(function, angle))
     return product(TWO, c, *parts)
 
 

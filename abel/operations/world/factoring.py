@@ -16,7 +16,7 @@ from abel.rewrite import call, difference, expand, grows_past, power, product, t
 
 MAX_EXPANDED = 300  # nodes of what is expanded on the way
 MAX_TERMS, MAX_GENERATORS = 40, 8
-MAX_SIZE = 2000  # product of (degree + 1) over the generators
+MAX_DEGREE, MAX_SIZE = 30, 400  # of a generator; product of (degree + 1) over them
 
 Key = tuple[Expr, Expr]  # base and what its exponent is a rational multiple of
 
@@ -67,7 +67,8 @@ def factored(lhs: Expr, rhs: Expr) -> Expr | None:
     ]
     low = [min(column) for column in zip(*rows)]
     rows = [tuple(e - least for e, least in zip(row, low)) for row in rows]
-    if prod(max(column) + 1 for column in zip(*rows)) > MAX_SIZE:
+    degrees = [max(column) for column in zip(*rows)]
+    if max(degrees) > MAX_DEGREE or prod(degree + 1 for degree in degrees) > MAX_SIZE:
         return None
     if any(max(t.number.p.bit_length(), t.number.q.bit_length()) > MAX_BITS for t in terms):
         return None
