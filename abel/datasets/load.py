@@ -36,11 +36,13 @@ POESIA = ("poesia", "poesia_numeric")
 MIXED = ("small", "large", "open_small", "open_large", "cov_large")
 WILD = "open_wild"  # `abel.wild`: no set of the paper, nor are the three that go with it
 WILD_EXTRAS = ("open_wild_more", "open_wild_plain", "open_wild_quartic")
-NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD, *WILD_EXTRAS)
+WORLD = "open_world"  # `abel.wild.world`
+NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD, *WILD_EXTRAS, WORLD)
 EXTRA_SPLITS = {
     **dict.fromkeys(POESIA, ("templates",)),
     WILD: ("zeroshot", "nested"),
     "open_wild_quartic": ("nested",),
+    WORLD: ("zeroshot",),
 }
 
 

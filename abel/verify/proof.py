@@ -316,8 +316,6 @@ class Tower(KernelRing):
         for k, (kind, arg, _) in zip(self.ring.gens, self.kernels):
             if kind is not INVERSE or arg is None:
                 continue
-            if sp.log not in {kernel.kind for kernel in self.kernels_in(arg)}:
-                continue
             lead = self.ring.from_dict({arg.LM: arg.LC})  # arg is monic
             while divisible := [m for m in f if all(map(int.__ge__, m, (k * lead).LM))]:
                 term = self.ring.from_dict({max(divisible): f[max(divisible)]})
@@ -438,13 +436,21 @@ class Tower(KernelRing):
         kinds = {kernel.kind for kernel in self.kernels_in(f)}
         if kinds.isdisjoint((sp.log,) if unit == 1 else (sp.asin, sp.atan)):
             return False
-        f *= math.lcm(*[int(c.denominator) for c in f.values()])
+        f = self.cleared(f) * math.lcm(*[int(c.denominator) for c in f.values()])
         if not self.vanishes(self.exp(self.times(unit, f)) - 1, NESTING - 1):
             return False
         expr = self.expression(f)
         if not expr.free_symbols:
             return bool(self.point.settle(expr, lambda z: is_below(z, arb(3))))
         return self.real(f) and (unit == 1 or self.within(f, -pi, pi))
+
+    def cleared(self, f: PolyElement) -> PolyElement:
+        """f times what it is divided by, which is not 0."""
+        f = shifted(f, tuple(min(e, 0) for e in lowest(f)))
+        for i, (kind, arg, _) in enumerate(self.kernels):
+            if kind is INVERSE and arg is not None and (e := max(monom[i] for monom in f)):
+                f = self.times(f, self.power(arg, e))
+        return f
 
     def principal(self, value: PolyElement, base: PolyElement, order: int, j: int) -> bool:
         """Whether value, with value**order = base**j, is the principal base**(j/order)."""
