@@ -3,7 +3,7 @@
     python evaluate.py                                      # the reference agent on its test split
     python evaluate.py --run runs/<run> --decoder all --json out.json
     python evaluate.py --equation "a*x^2 + b*x + c = 0"     # exit 0 solved, 1 unsolved, 2 bad input
-    python evaluate.py --equations FILE                     # one a line, or family<TAB>equation
+    python evaluate.py --equations FILE                     # one per line, or family<TAB>equation
     python evaluate.py --equation "x^3 = a" --all-roots     # every root; on a split, how often all
     python evaluate.py --report all --out DIR               # tables, JSON and a page
 
@@ -16,25 +16,25 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 import tyro
 
-from abel.datasets import DatasetError, Problem, load_dataset, read
+from abel.datasets import DatasetError, Problem, Unreadable, load_dataset, read_list
 from abel.env import EnvConfig
 from abel.home import home
 from abel.learner.events import training
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
 from abel.operations import OPERATIONS, Generator, settle
 from abel.parse import ParseError
-from abel.report.failures import diagnose, failures
+from abel.report.failures import failures
 from abel.report.pages import write_page
 from abel.report.probes import MAX_POINTS, dormant, embeddings
 from abel.report.sets import show, solution_sets, summary
-from abel.report.study import DECODERS, Outcome, Study, show_trace
+from abel.report.study import DECODERS, Study, print_solutions, show_trace
 from abel.report.tables import TABLES, completeness, families, layout
 from abel.report.trigger import decomposition, trigger
 from abel.report.variants import generalisation
@@ -72,7 +72,7 @@ class Args:
     equation: str | None = None
     """solve this equation and show the steps"""
     equations: str | None = None
-    """solve the equations of this file"""
+    """solve the equations of this file; lines that cannot be read are counted and listed"""
     format: Literal["text", "latex", "json"] = "text"
     """how solutions of --equation and --equations are printed"""
     all_roots: bool = False
@@ -166,7 +166,7 @@ def study_of(args: Args, run: Run, problems: Sequence[Problem]) -> Study:
     budget = args.budget or (REPORT_BUDGET if args.report else shared)
     return Study(
         as_policy(run.agent), problems, run.config, run.generator, args.width, args.value_coef,
-        args.complexity_coef, budget, args.limit,
+        args.complexity_coef, budget, args.limit, fall_back=bool(args.equation or args.equations),
     )  # fmt: skip
 
 
@@ -299,30 +299,6 @@ def results(
     }  # fmt: skip
 
 
-def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> None:
-    """A single equation step by step; in a batch a line each, unless a format is asked for."""
-    documents = []
-    for problem, outcome in zip(study.problems, outcomes):
-        trace = outcome.solution.trace() if outcome.solution else None
-        why = outcome.reason
-        if trace is not None and not outcome.solved:
-            kind, last = diagnose(outcome.solution, study.new_cache(), study.config.max_steps)
-            why = f"{kind} at step {last}" if trace.steps else "nothing found"
-            trace = replace(trace, steps=trace.steps[:last])
-        if trace is not None and args.format == "latex":
-            print(trace.to_latex())
-        elif trace is not None and args.format == "json":
-            documents.append(json.loads(trace.to_json()))
-        elif trace is not None and args.equation:
-            print(trace.to_text() + (f": {why}" if why else ""))
-        else:
-            condition = f", valid when {outcome.valid_when}" if outcome.valid_when else ""
-            answer = f"x = {outcome.root}   (proved{condition})"
-            print(f"{problem.text}   {answer if outcome.solved else f'not solved: {why}'}")
-    if documents:
-        print(json.dumps(documents[0] if args.equation else documents, indent=2))
-
-
 def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple) -> int:
     """All roots of single equations, shown one by one; of a split, a table of complete sets."""
     sets = solution_sets(study, "beam" if args.beam else args.decoder or "greedy")
@@ -344,8 +320,9 @@ def main(args: Args, argv: Sequence[str]) -> int:
     torch.set_num_threads(1)
     check(args)
     problems = None if args.equation is None else [Problem(args.equation)]
+    refused: list[Unreadable] = []
     if args.equations is not None:
-        problems = read(Path(args.equations))
+        problems, refused = read_list(Path(args.equations))
     # All of them are parsed here, before anything is loaded.
     for note in dict.fromkeys(n for problem in problems or () for n in problem.equation.notes):
         print(f"note: {note}", file=sys.stderr)
@@ -370,16 +347,21 @@ def main(args: Args, argv: Sequence[str]) -> int:
         print(about, flush=True)
     found = study.decode_all(names)
     data = results(args, argv, run, study, found, source)
+    data["unreadable"] = [asdict(each) for each in refused]
     if args.json:
         write_json(Path(args.json), data)
     if single:
         solvers = [(row["solved_by"] or names)[0] for row in data["equations"]]
-        print_solutions(args, study, [found[name][i] for i, name in enumerate(solvers)])
-    else:
+        chosen_ones = [found[name][i] for i, name in enumerate(solvers)]
+        print_solutions(study, chosen_ones, args.format, args.equation is not None)
+    if not single or any(problem.family for problem in problems):
         print(layout(families(data["decoders"], len(problems))))
+    if refused:
+        print(f"{len(refused)} lines could not be read:", *refused, sep="\n  ")
     if study.interrupted:
         raise KeyboardInterrupt
-    return 0 if not single or all(row["solved"] for row in data["equations"]) else 1
+    solved = not refused and all(row["solved"] for row in data["equations"])
+    return 0 if not single or solved else 1
 
 
 def run(argv: Sequence[str]) -> int:

@@ -28,7 +28,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from abel.datasets import DatasetError, load_dataset
 from abel.encode import ROLES, TOKENS
-from abel.env import EnvConfig, SyncVectorEnv
+from abel.env import WORLD_ROWS, EnvConfig, SyncVectorEnv
 from abel.learner import checkpoint, config
 from abel.learner.batch import POOLS, Batch, neighbor_sums
 from abel.learner.batch import collate as collate  # evaluate.py takes it from here
@@ -148,20 +148,15 @@ class Args:
         return self.num_envs * self.num_steps
 
 
+GENERAL: dict[str, Any] = {
+    "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
+    "env": replace(OUR_ENV, substitutions="general", constants="repeats", conditional_penalty=0.2,
+                   max_steps=16),
+}  # fmt: skip
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
-    "general": {
-        "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
-        "env": replace(OUR_ENV, substitutions="general", constants="repeats",
-                       conditional_penalty=0.2, max_steps=16),
-    },
-    "world": {
-        "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
-        "env": replace(OUR_ENV, substitutions="general", constants="repeats",
-                       conditional_penalty=0.2, max_steps=16, tan=True, powers=True, products=True,
-                       angles=True, logs=True, absolute=True),
-    },
-    **PAPER_PRESETS,
+    "general": GENERAL,
+    "world": {**GENERAL, "env": replace(GENERAL["env"], **WORLD_ROWS)}, **PAPER_PRESETS,
 }  # fmt: skip
 
 

@@ -21,6 +21,10 @@ from abel.transforms import Transform, unwind
 from abel.transitions import Form, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
+# Fields that offer rows for equations from anywhere; the preset `world` has them all.
+WORLD_ROWS: dict[str, Any] = dict.fromkeys(
+    ("tan", "powers", "products", "angles", "logs", "absolute"), True
+)
 MAX_DRAWS = 1000  # of equations, until one leaves something to do
 
 

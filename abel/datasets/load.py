@@ -123,8 +123,8 @@ def note_once(text: str) -> None:
     print(f"note: {text}", file=sys.stderr)
 
 
-def read(path: Path, trusted: bool = False) -> list[Problem]:
-    """The problems of one file; only a trusted file's equations are not parsed at once."""
+def lines_of(path: Path, trusted: bool = False) -> dict[int, str]:
+    """The lines of a file that are neither blank nor comments, by number."""
     try:
         with open(path, "rb") as file:
             content = file.read(MAX_BYTES + 1)  # a device never ends
@@ -148,18 +148,56 @@ def read(path: Path, trusted: bool = False) -> list[Problem]:
         raise DatasetError(f"'{path}' has no equations")
     if len(used) > MAX_EQUATIONS:
         raise DatasetError(f"'{path}' has more than {MAX_EQUATIONS:,} equations")
-    problems = []
-    for number, line in used.items():
-        family, tab, text = line.partition("\t")
-        problem = Problem(text.strip(), family.strip()) if tab else Problem(line.strip())
+    return used
+
+
+def problem_of(line: str, trusted: bool = False) -> Problem:
+    """`family<TAB>equation`, or the equation alone; parsed at once unless the file is trusted."""
+    family, tab, text = line.partition("\t")
+    problem = Problem(text.strip(), family.strip()) if tab else Problem(line.strip())
+    if len(problem.family) > MAX_NAME or not problem.family.isprintable():
+        reason = f"a family is named by at most {MAX_NAME} printable characters"
+        raise ParseError(problem.family, None, reason)
+    _ = trusted or problem.equation
+    return problem
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A line of a list that is no equation, and why."""
+
+    number: int
+    text: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"line {self.number}: {self.reason}"
+
+
+def read_list(path: Path) -> tuple[list[Problem], list[Unreadable]]:
+    """The problems of a list to be evaluated, and the lines that cannot be read.
+
+    A line is an equation, or `family<TAB>equation`; further columns are left out.
+    """
+    problems, refused = [], []
+    for number, line in lines_of(path).items():
         try:
-            if len(problem.family) > MAX_NAME or not problem.family.isprintable():
-                reason = f"a family is named by at most {MAX_NAME} printable characters"
-                raise ParseError(problem.family, None, reason)
-            _ = trusted or problem.equation
+            problems.append(problem_of("\t".join(line.split("\t")[:2])))
+        except ParseError as error:
+            refused.append(Unreadable(number, line.strip(), str(error)))
+    if not problems:
+        raise DatasetError(f"'{path}' has no equation that can be read: {refused[0]}")
+    return problems, refused
+
+
+def read(path: Path, trusted: bool = False) -> list[Problem]:
+    """The problems of one file; only a trusted file's equations are not parsed at once."""
+    problems = []
+    for number, line in lines_of(path, trusted).items():
+        try:
+            problems.append(problem_of(line, trusted))
         except ParseError as error:
             raise DatasetError(f"{path}, line {number}: {error}") from None
-        problems.append(problem)
     if len({problem.family for problem in problems}) > MAX_FAMILIES:
         raise DatasetError(f"'{path}' has more than {MAX_FAMILIES:,} families")
     return problems

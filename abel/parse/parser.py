@@ -235,8 +235,8 @@ class Parser:
                 self.fail(f"unknown function '{name}'; {known}", token)
             if hint := NOT_READ.get(name.lower()):
                 self.fail(f"'{name}' is neither a number nor a coefficient; {hint}", token)
-            known = self.bound.get(name) or CONSTANTS.get(name)
-            return self.check(known or Symbol(name), token)
+            meant = self.bound.get(name) or CONSTANTS.get(name)
+            return self.check(meant or Symbol(name), token)
         if not called:
             self.fail(f"{name} needs parentheses: {name}(...)", token)
         argument, base = self.arguments(token)
@@ -260,7 +260,8 @@ class Parser:
 
     def arguments(self, token: Token) -> tuple[Expr, Expr | None]:
         """The argument of a function, and the base of a logarithm if it has one."""
-        opening = self.accept("(")
+        opening = self.token
+        self.index += 1
         argument = self.multiply(self.sum(), token)
         base = None
         if token.text in ("log", "ln") and self.accept(","):

@@ -10,11 +10,25 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from sympy import Abs, Add, Expr, LambertW, Mul, Pow, atan, cos, exp, log, preorder_traversal, sin, tan
+from sympy import (
+    Abs,
+    Add,
+    Expr,
+    LambertW,
+    Mul,
+    Pow,
+    atan,
+    cos,
+    exp,
+    log,
+    preorder_traversal,
+    sin,
+    tan,
+)
 
 from abel.datasets import textbook
 from abel.encode import Observation
-from abel.env import EnvConfig
+from abel.env import WORLD_ROWS, EnvConfig
 from abel.equation import ZERO, Equation, X, has_x, split_factor, split_summand
 from abel.operations import Action, factors
 from abel.operations.let import lets
@@ -24,8 +38,8 @@ from abel.transitions import TransitionCache
 
 WIDTH, LAST = 8, 40.0  # of the beam; how unlikely an action is that no rule proposes
 WORLD = EnvConfig(
-    terms="blocks", relabel=False, branches=True, tan=True, substitutions="general", max_steps=20,
-    powers=True, products=True, angles=True, logs=True, absolute=True, cache_size=5000,
+    terms="blocks", relabel=False, branches=True, substitutions="general", max_steps=20,
+    cache_size=5000, **WORLD_ROWS,
 )  # fmt: skip
 
 

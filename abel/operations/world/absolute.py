@@ -29,7 +29,7 @@ def is_legal(apply: Apply):
 
 def signs(positive: bool):
     def forks(step: Taken) -> list[Fork]:
-        first, second = ((POSITIVE, NEGATIVE) if positive else (NEGATIVE, POSITIVE))
+        first, second = (POSITIVE, NEGATIVE) if positive else (NEGATIVE, POSITIVE)
         branches = [apply(step.lhs, step.rhs, step.term) for apply in (first, second)]
         notes = ("", "with the other sign")
         return [Fork(rhs, None, note, lhs=lhs) for (lhs, rhs, _), note in zip(branches, notes)]

@@ -1,11 +1,11 @@
-"""Angles taken apart and put together: sums, multiples, tan as a quotient, two terms as a product."""
+"""Angles taken apart and put together: sums, multiples, quotients, two terms as a product."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import comb, gcd, lcm
 
-from sympy import Add, Expr, Integer, Mul, Rational, acos, asin, atan, cos, pi, sin, tan
+from sympy import Add, Expr, Integer, Rational, acos, asin, atan, cos, pi, sin, tan
 
 from abel.equation import MINUS_ONE, ONE, ZERO, has_x, num_nodes, remember, split_factor
 from abel.numeric import is_zero
@@ -96,7 +96,8 @@ def multiple(n: int, unit: Expr) -> tuple[Expr, Expr]:
     if abs(n) == 1:
         return product(Integer(n), call(sin, unit)), call(cos, unit)
     c, s, size = call(cos, unit), call(sin, unit), abs(n)
-    sines, cosines = [], []
+    sines: list[tuple[Integer, int]] = []
+    cosines: list[tuple[Integer, int]] = []
     for k in range(size + 1):  # (c + I*s)**n, with s**2 = 1 - c**2 or c**2 = 1 - s**2 where even
         sign = Integer((-1) ** (k // 2) * comb(size, k))
         (sines if k % 2 else cosines).append((sign, k))
@@ -106,7 +107,8 @@ def multiple(n: int, unit: Expr) -> tuple[Expr, Expr]:
     ])  # fmt: skip
     if size % 2:
         odd_part = total(*[
-            product(sign, power(one_minus_square(s), Integer((size - k) // 2)), power(s, Integer(k)))
+            product(sign, power(one_minus_square(s), Integer((size - k) // 2)),
+                    power(s, Integer(k)))
             for sign, k in sines
         ])  # fmt: skip
     else:
@@ -174,7 +176,7 @@ def apply_expand(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
 def expand_is_legal(sides: Sides, _: Facts | None) -> bool:
     if not (has_angle(sides.lhs) or has_angle(sides.rhs)):
         return False
-    lhs, rhs, _ = apply_expand(sides.lhs, sides.rhs, None)
+    lhs, rhs = apply_expand(sides.lhs, sides.rhs, None)[:2]
     return (lhs, rhs) != (sides.lhs, sides.rhs) and num_nodes(lhs) + num_nodes(rhs) <= MAX_NODES
 
 

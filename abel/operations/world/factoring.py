@@ -30,7 +30,7 @@ class Monomial(NamedTuple):
 
 def monomial(term: Expr) -> Monomial | None:
     """2*a*x**2*exp(3*x) is 2 with {a: 1, x: 2, (E, x): 3}."""
-    number, powers = ONE, {}
+    number, powers = ONE, dict[Key, Rational]()
     for factor in Mul.make_args(term):
         if factor.is_Rational:
             number *= factor
@@ -55,8 +55,9 @@ def factored(lhs: Expr, rhs: Expr) -> Expr | None:
     side = difference(lhs, rhs)
     if grows_past(side, MAX_EXPANDED) or num_nodes(side) > MAX_EXPANDED:
         return None
-    terms = [monomial(term) for term in Add.make_args(expand(side))]
-    if not 1 < len(terms) <= MAX_TERMS or None in terms:
+    summands = Add.make_args(expand(side))
+    terms = [found for found in map(monomial, summands) if found is not None]
+    if not 1 < len(summands) == len(terms) <= MAX_TERMS:
         return None
     keys = list(dict.fromkeys(key for term in terms for key in term.powers))
     if not 0 < len(keys) <= MAX_GENERATORS:
