@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import comb, gcd, lcm
+from typing import NamedTuple
 
-from sympy import Add, Expr, Integer, Rational, acos, asin, atan, cos, pi, sin, tan
+from sympy import (
+    Add,
+    Expr,
+    Integer,
+    Rational,
+    acos,
+    asin,
+    atan,
+    cos,
+    default_sort_key,
+    pi,
+    sin,
+    tan,
+)
 
 from abel.equation import MINUS_ONE, ONE, ZERO, has_x, num_nodes, remember, split_factor
 from abel.numeric import is_zero
 from abel.operations.legality import MAX_NODES, Facts, Sides
 from abel.operations.row import Applied, Operation
+from abel.operations.world.factoring import gap
 from abel.rewrite import (
     call,
     collect,
@@ -76,19 +91,37 @@ def parts_of_angle(angle: Expr) -> list[tuple[Expr, Rational]]:
     return found
 
 
+class Angles(NamedTuple):
+    """What is known of all angles of an equation."""
+
+    # Of every function of x in the angles, the largest part of which all are integer multiples.
+    units: tuple[tuple[Expr, Rational], ...]
+    nodes: frozenset[Expr]  # the sines, cosines and tangents
+
+    def plain(self, node: Expr) -> bool:
+        """Whether there is nothing to take apart: one angle, and no tangent beside others."""
+        alike = all(other.args == node.args for other in self.nodes)
+        mixed = len({type(other) for other in self.nodes}) > 1
+        return (
+            alike
+            and len(Add.make_args(node.args[0])) == 1
+            and not (mixed and isinstance(node, tan))
+        )
+
+
 @remember
-def units(lhs: Expr, rhs: Expr) -> dict[Expr, Rational]:
-    """Of every function of x in the angles, the largest part of which all are integer multiples."""
+def angles_in(lhs: Expr, rhs: Expr) -> Angles:
+    nodes = frozenset((*angles_of(lhs), *angles_of(rhs)))
     found: dict[Expr, list[Rational]] = {}
-    for side in (lhs, rhs):
-        for node in angles_of(side):
-            for unit, number in parts_of_angle(node.args[0]):
-                if has_x(unit):
-                    found.setdefault(unit, []).append(number)
-    return {
-        unit: Rational(gcd(*(int(n.p) for n in many)), lcm(*(int(n.q) for n in many)))
+    for node in sorted(nodes, key=default_sort_key):
+        for unit, number in parts_of_angle(node.args[0]):
+            if has_x(unit):
+                found.setdefault(unit, []).append(number)
+    units = tuple(
+        (unit, Rational(gcd(*(int(n.p) for n in many)), lcm(*(int(n.q) for n in many))))
         for unit, many in found.items()
-    }
+    )
+    return Angles(units, nodes)
 
 
 def multiple(n: int, unit: Expr) -> tuple[Expr, Expr]:
@@ -141,36 +174,27 @@ def sine_and_cosine(angle: Expr, found: dict[Expr, Rational]) -> tuple[Expr, Exp
 
 
 @remember
-def expand_angles(expr: Expr, lhs: Expr, rhs: Expr) -> Expr:
-    """`expr`, a part of lhs = rhs, with its angles taken apart."""
-    if not has_x(expr) or not expr.args:
+def expand_angles(expr: Expr, angles: Angles) -> Expr:
+    """A part of an equation with these angles, its angles taken apart."""
+    if not has_angle(expr):
         return expr
-    args = [expand_angles(arg, lhs, rhs) for arg in expr.args]
+    args = [expand_angles(arg, angles) for arg in expr.args]
     if isinstance(expr, ANGULAR):
         inner = args[0]
         rule = WITHOUT_ANGLE.get((type(expr), type(inner)))
         if rule is not None:
             return rule(inner.args[0])
-        if inner == expr.args[0]:
-            found = units(lhs, rhs)
-            alone = all(unit in found for unit, _ in parts_of_angle(inner))
-            single = len(Add.make_args(inner)) == 1 and alone
-            plain = single and all(
-                node.args[0] == inner or isinstance(node, tan) != isinstance(expr, tan)
-                for node in (*angles_of(lhs), *angles_of(rhs))
-            )
-            mixed = {type(node) for node in (*angles_of(lhs), *angles_of(rhs))}
-            if plain and not (isinstance(expr, tan) and len(mixed) > 1):
-                return expr
-            both_parts = sine_and_cosine(inner, found)
-            if both_parts is not None:
-                s, c = both_parts
+        if inner == expr.args[0] and not angles.plain(expr):
+            found = sine_and_cosine(inner, dict(angles.units))
+            if found is not None:
+                s, c = found
                 return s if isinstance(expr, sin) else c if isinstance(expr, cos) else over(s, c)
     return rebuild(expr, args)
 
 
 def apply_expand(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
-    return expand_angles(lhs, lhs, rhs), expand_angles(rhs, lhs, rhs), None
+    angles = angles_in(lhs, rhs)
+    return expand_angles(lhs, angles), expand_angles(rhs, angles), None
 
 
 def expand_is_legal(sides: Sides, _: Facts | None) -> bool:
@@ -189,9 +213,8 @@ def has_angle(expr: Expr) -> bool:
 
 
 @remember
-def as_product(lhs: Expr, rhs: Expr) -> Expr | None:
-    """lhs - rhs = c*(f(A) + g(B)) or c*(f(A) - g(B)), f and g sine or cosine, as a product."""
-    side = difference(lhs, rhs)
+def as_product(side: Expr) -> Expr | None:
+    """c*(f(A) + g(B)) or c*(f(A) - g(B)), f and g sine or cosine, as a product."""
     if not isinstance(side, Add) or len(side.args) != 2:
         return None
     (c, first), (d, second) = (split_factor(term) for term in side.args)
@@ -226,14 +249,17 @@ def spread(angle: Expr) -> Expr:
 
 
 def sum_to_product(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
-    found = as_product(lhs, rhs)
+    found = as_product(gap(lhs, rhs))
     if found is None:
         raise ValueError(f"'{lhs} = {rhs}' is no sum of two sines or cosines")
     return found, ZERO, None
 
 
 def sum_to_product_is_legal(sides: Sides, _: Facts | None) -> bool:
-    return as_product(sides.lhs, sides.rhs) is not None and sides.lead_on(sum_to_product)
+    if not (has_angle(sides.lhs) or has_angle(sides.rhs)):
+        return False
+    found = as_product(gap(sides.lhs, sides.rhs))
+    return found is not None and sides.lead_on(sum_to_product)
 
 
 ROWS = (

@@ -18,6 +18,7 @@ MAX_EXPANDED = 300  # nodes of what is expanded on the way
 MAX_TERMS, MAX_GENERATORS = 40, 8
 MAX_DEGREE, MAX_SIZE = 30, 400  # of a generator; product of (degree + 1) over them
 
+gap = remember(difference)  # the same for many states: steps that add keep it
 Key = tuple[Expr, Expr]  # base and what its exponent is a rational multiple of
 
 
@@ -45,14 +46,13 @@ def monomial(term: Expr) -> Monomial | None:
 
 
 @remember
-def factored(lhs: Expr, rhs: Expr) -> Expr | None:
-    """lhs - rhs as a product of which at least two factors have x, or one to a power.
+def factored(side: Expr) -> Expr | None:
+    """A side of `side` = 0 as a product of which at least two factors have x, or one to a power.
 
     It is a polynomial over the rationals in x, in letters and in other functions, each of which is
     as good as a letter: what holds for all values of them holds for theirs. Numbers such as sqrt(2)
     and pi are letters, too.
     """
-    side = difference(lhs, rhs)
     if grows_past(side, MAX_EXPANDED) or num_nodes(side) > MAX_EXPANDED:
         return None
     summands = Add.make_args(expand(side))
@@ -122,14 +122,14 @@ def as_sum(polynomial, keys: list[Key], scale: list[int]) -> Expr:
 
 
 def factor(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
-    found = factored(lhs, rhs)
+    found = factored(gap(lhs, rhs))
     if found is None:
         raise ValueError(f"'{lhs} = {rhs}' does not factor")
     return found, ZERO, None
 
 
 def factor_is_legal(sides: Sides, _: Facts | None) -> bool:
-    found = factored(sides.lhs, sides.rhs)
+    found = factored(gap(sides.lhs, sides.rhs))
     return found is not None and (found != sides.lhs or sides.rhs is not ZERO)
 
 
