@@ -296,7 +296,7 @@ CONSTRUCTED: dict[str, Callable[[random.Random], str]] = {
 
 # ---- The set ----
 
-NUM_TRAIN, NUM_HELDOUT, MAX_DRAWS = 30, 12, 600  # per family
+NUM_TRAIN, NUM_HELDOUT, MAX_DRAWS = 18, 7, 300  # per family
 QUESTION = "world route"
 
 
