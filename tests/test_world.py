@@ -132,8 +132,16 @@ def test_sides_are_factored_exactly(text, num_factors):
 
 
 @pytest.mark.parametrize(
-    "text", ["a*x + b = 0", "x^2 = 2", "x^2 + 1 = 0", "2*a*x + b*x = 0", "exp(3*x) = 5*exp(x)",
-             "x^1000 = x", "(x + a)^60 = b"]  # fmt: skip
+    "text",
+    [
+        "a*x + b = 0",
+        "x^2 = 2",
+        "x^2 + 1 = 0",
+        "2*a*x + b*x = 0",
+        "exp(3*x) = 5*exp(x)",
+        "x^1000 = x",
+        "(x + a)^60 = b",
+    ],  # fmt: skip
 )
 def test_what_does_not_factor_into_functions_of_x_stays(text):
     try:

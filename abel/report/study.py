@@ -20,7 +20,7 @@ from abel.operations import Generator, describe
 from abel.report.failures import diagnose
 from abel.report.kinds import structural_type
 from abel.report.trigger import tally
-from abel.roots import other_branch
+from abel.roots import other_branch, why_no_root
 from abel.search import Oracle, Policy, Solution, beam, greedy, search
 from abel.transitions import State, TransitionCache
 
@@ -156,7 +156,7 @@ class Study:
                 "equation": problem.text, "family": problem.family, "solved": first.solved,
                 "root": first.root, "valid_when": first.valid_when,
                 "steps": len(first.solution.path) if first.solution else None,
-                "branches": list(first.how),
+                "branches": list(first.how), "reason": first.reason,
                 "solved_by": solvers,
                 "always_by": [name for name in solvers if outcomes[name].valid_when is None],
             })  # fmt: skip
@@ -212,7 +212,7 @@ def fallen_back(
         return failed(error, seconds)
     outcome = Outcome.of(solution, seconds + time.perf_counter() - begun)
     if found is None:
-        return outcome
+        return replace(outcome, reason=why_no_root(solution.equation))
     condition = found.verdict.valid_when
     return replace(
         outcome, solved=True, root=sstr(found.root), solution=None, how=found.how,
@@ -289,7 +289,8 @@ def print_solutions(study: Study, outcomes: Sequence[Outcome], form: str, single
         why = outcome.reason
         if trace is not None and outcome.solution and not outcome.solved:
             kind, last = diagnose(outcome.solution, study.new_cache(), study.config.max_steps)
-            why = f"{kind} at step {last}" if trace.steps else "nothing found"
+            last_of = f"{kind} at step {last}" if trace.steps else "nothing found"
+            why = why or last_of
             trace = replace(trace, steps=trace.steps[:last])
         if trace is not None and form == "latex":
             print(trace.to_latex())
