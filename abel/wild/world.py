@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from abel.datasets.classes import canonical_key
@@ -337,14 +337,20 @@ def text_of(family: str, number: int, rng: random.Random) -> str:
     return str(parse(draw(template, rng, plain=rng.random() < 0.6)))
 
 
+def distinct(problems: Iterable[Problem]) -> list[Problem]:
+    """Without those whose class an earlier family has."""
+    first = {canonical_key(p.equation): p for p in reversed([*problems])}
+    return [*reversed(first.values())]
+
+
 def files(decisions: Decisions) -> dict[str, str]:
     """The files of the set: name to content."""
     drafts = [draft(family, decisions) for family in (*TRAINED, *CONSTRUCTED)]
     unseen = [draft(family, decisions) for family in HELD_OUT]
     parts = {
-        "train": (drafts, [p for train, _, _ in drafts for p in train]),
-        "heldout": (drafts, [p for _, heldout, _ in drafts for p in heldout]),
-        "zeroshot": (unseen, [p for _, heldout, _ in unseen for p in heldout]),
+        "train": (drafts, distinct(p for train, _, _ in drafts for p in train)),
+        "heldout": (drafts, distinct(p for _, heldout, _ in drafts for p in heldout)),
+        "zeroshot": (unseen, distinct(p for _, heldout, _ in unseen for p in heldout)),
     }
     return {
         f"{WORLD}.{part}.txt": render(
