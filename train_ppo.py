@@ -156,7 +156,7 @@ GENERAL: dict[str, Any] = {
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
     "general": GENERAL,
-    "world": {**GENERAL, "env": replace(GENERAL["env"], **WORLD_ROWS)}, **PAPER_PRESETS,
+    "world": {**GENERAL, "env": replace(GENERAL["env"], max_changes=8, **WORLD_ROWS)}, **PAPER_PRESETS,
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from abel.verify import Verdict
 
 # Fields that offer rows for equations from anywhere; the preset `world` has them all.
 WORLD_ROWS: dict[str, Any] = dict.fromkeys(
-    ("tan", "powers", "products", "angles", "logs", "absolute"), True
+    ("tan", "resolvent", "powers", "products", "angles", "logs", "absolute"), True
 )
 MAX_DRAWS = 1000  # of equations, until one leaves something to do
 
@@ -69,7 +69,7 @@ class EnvConfig:
     angles: bool = False
     """offer to expand angles, and to write two sines or cosines as a product"""
     logs: bool = False
-    """offer to split logarithms of products and powers"""
+    """offer to split logarithms of products and powers, and to undo LambertW"""
     absolute: bool = False
     """offer to take what is inside an absolute value to be positive or negative"""
     max_changes: int = 6

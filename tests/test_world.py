@@ -377,3 +377,16 @@ def test_no_training_equation_is_in_a_list_that_is_for_evaluation_only():
     listed = {canonical_key(problem.equation): problem.text for problem in read_list(EXTERNAL)[0]}
     for problem in load_dataset("open_world", "train"):
         assert canonical_key(problem.equation) not in listed, problem.text
+
+
+@pytest.mark.parametrize(
+    ("text", "root", "status", "condition"),
+    [
+        ("LambertW(2*x) = y", "y*exp(y)/2", "proved", "y >= -1"),
+        ("LambertW(x) = -1/2", "-exp(-1/2)/2", "proved", "None"),
+        ("LambertW(x) = -2", "-2*exp(-2)", "refuted", "None"),  # that is the other branch's value
+    ],
+)
+def test_lambert_s_function_is_undone_from_minus_one_on(text, root, status, condition):
+    verdict = verify_root(parse(text), root)
+    assert (verdict.status, str(verdict.valid_when)) == (status, condition)

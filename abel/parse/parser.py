@@ -30,6 +30,7 @@ from abel.equation import (
 from abel.parse.functions import IDENTITIES, WITH_BASE, absolute
 from abel.parse.limits import (
     MAX_BITS,
+    MAX_DEGREE,
     MAX_EXPONENT,
     TRIGONOMETRY,
     find_flaw,
@@ -135,12 +136,13 @@ class Parser:
     def power(self, base: Expr, exponent: Expr, token: Token) -> Expr:
         """`base**exponent`, refused before it is computed if it would be too large."""
         size = sum(abs(float_of(t)) for t in Add.make_args(exponent) if is_constant(t))
-        if size > MAX_EXPONENT:
+        if size > (MAX_DEGREE if base.is_Symbol else MAX_EXPONENT):
             self.fail(f"an exponent beyond {MAX_EXPONENT}", token)
         if base == 0 and not exponent.is_positive:
             self.fail("undefined: 0 to a power that need not be positive", token)
         if base.is_Rational and abs(base) != 1:
-            most = MAX_BITS if exponent.is_Integer else MAX_ROOT_BITS
+            whole = exponent.is_Integer or not is_constant(exponent)  # no root is drawn
+            most = MAX_BITS if whole else MAX_ROOT_BITS
             if integer_bits(base) * max(1, ceil(size)) > most:
                 self.fail(f"a power or root of integers beyond {most} bits", token)
         if exponent.is_Rational:  # SymPy takes the numbers out of a product's root

@@ -19,6 +19,8 @@ from abel.search import Solution
 from abel.transitions import TransitionCache
 from abel.verify import Verdict
 
+TRIED = (0, 1, -1)  # of the integers in a family of roots
+
 
 class Branch(NamedTuple):
     """A proved root on another branch, and the choices that led to it."""
@@ -32,16 +34,17 @@ def other_branch(
     solution: Solution, decode: Decode, config: EnvConfig, cache: TransitionCache
 ) -> Branch | None:
     """A root that branches of an unsuccessful solution's steps lead to, the first that is proved;
-    of a family in integers the member with all of them 0.
+    of a family in integers a member with all of them 0, 1 or -1.
     """
     explorer = Explorer(solution.equation, decode, config, cache)
     judged = 0
     for _ in explorer.steps(solution):
         for value, how in explorer.ends[judged:]:
             integers = sorted((s for s in value.free_symbols if s.is_integer), key=str)
-            root = replace(value, dict.fromkeys(integers, Integer(0)))
-            verdict = cache.verdict(solution.equation, root)
-            if verdict:
-                return Branch(root, verdict, (*how, *(f"{n} = 0" for n in integers)))
+            for n in TRIED if integers else TRIED[:1]:
+                root = replace(value, dict.fromkeys(integers, Integer(n)))
+                verdict = cache.verdict(solution.equation, root)
+                if verdict:
+                    return Branch(root, verdict, (*how, *(f"{name} = {n}" for name in integers)))
         judged = len(explorer.ends)
     return None

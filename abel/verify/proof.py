@@ -17,7 +17,7 @@ from flint import acb, arb
 from sympy import QQ, Add, Expr, Float, I, Mul, Pow, Rational, Symbol, exp, pi
 from sympy.polys.rings import PolyElement
 
-from abel.equation import X, integer_bits
+from abel.equation import ONE, X, integer_bits
 from abel.verify.balls import Point
 from abel.verify.kernels import (
     INVERSE,
@@ -102,7 +102,7 @@ class Tower(SignedRing):
         elif kind is sp.Abs:
             result = self.absolute(args[0])
         elif kind is sp.LambertW and len(args) == 1:
-            result = self.kernel(kind, args[0]) if args[0] else self.zero
+            result = self.lambert(args[0]) if args[0] else self.zero
         else:
             raise GiveUp
         self.known[expr] = result
@@ -189,6 +189,17 @@ class Tower(SignedRing):
             self.kernel(Pow, base, int(r.q)) ** int(r * self.orders[Pow, base]) if r else self.one
         )
         return self.times(self.power(base, int(whole)), root)
+
+    def lambert(self, f: PolyElement) -> PolyElement:
+        """W(f), which is u where f = u*exp(u) with a real u from -1 on."""
+        for (kind, arg, order), e, kernel in zip(self.kernels, lowest(f), self.ring.gens):
+            if kind is not exp or not e or arg is None:
+                continue
+            u = arg * QQ(e, order)
+            if self.times(u, self.power(kernel, e)) == f and self.real(u):
+                if self.assume(self.expression(u), -ONE, None):
+                    return u
+        return self.kernel(sp.LambertW, f)
 
     def absolute(self, f: PolyElement) -> PolyElement:
         """|f| = sqrt(f**2) where f is real, and only there; factor by factor."""

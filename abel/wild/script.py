@@ -30,8 +30,9 @@ from abel.datasets import textbook
 from abel.encode import Observation
 from abel.env import WORLD_ROWS, EnvConfig
 from abel.equation import ZERO, Equation, X, has_x, split_factor, split_summand
-from abel.operations import Action, factors
+from abel.operations import Action
 from abel.operations.let import lets
+from abel.operations.world.factoring import vanishing
 from abel.rewrite import has_exponential
 from abel.search import Node, Solution, beam
 from abel.transitions import TransitionCache
@@ -39,7 +40,7 @@ from abel.transitions import TransitionCache
 WIDTH, LAST = 6, 40.0  # of the beam; how unlikely an action is that no rule proposes
 WORLD = EnvConfig(
     terms="blocks", relabel=False, branches=True, substitutions="general", max_steps=20,
-    cache_size=5000, **WORLD_ROWS,
+    max_changes=8, cache_size=5000, **WORLD_ROWS,
 )  # fmt: skip
 
 
@@ -48,7 +49,7 @@ def rules(lhs: Expr, rhs: Expr) -> Iterator[Action]:
     nodes = [n for side in (lhs, rhs) for n in preorder_traversal(side) if has_x(n)]
     for node in reversed([n for n in nodes if isinstance(n, Abs)]):
         yield from (Action("abs plus", node), Action("abs minus", node))
-    yield from (Action("split", factor) for factor in factors(lhs, rhs))
+    yield from (Action("split", factor) for factor in vanishing(lhs, rhs))
     yield from (Action(name) for name in ("match-power", "lambert"))
     yield from isolated(lhs, rhs)
     yield from (Action(name) for name in ("factor", "sum-to-product", "let-root"))
@@ -88,7 +89,7 @@ def isolated(lhs: Expr, rhs: Expr) -> Iterator[Action]:
     if isinstance(lhs, (sin, cos)):
         yield Action("branch")
     if isinstance(lhs, LambertW):
-        yield Action("log")
+        yield Action("undo-lambert")
 
 
 def alike(lhs: Expr, rhs: Expr) -> Iterator[Action]:

@@ -136,14 +136,27 @@ def factor_is_legal(sides: Sides, _: Facts | None) -> bool:
 # ---- split ----
 
 
+def vanishing(lhs: Expr, rhs: Expr) -> list[Expr]:
+    """The factors of which one is 0; a single one if what else has x is an exponential."""
+    found = factors(lhs, rhs)
+    if found or rhs is not ZERO or not isinstance(lhs, Mul):
+        return found
+    others = [f for f in lhs.args if has_x(f) and not isinstance(f, exp)]
+    if len(others) == 1 and sum(map(has_x, lhs.args)) > 1:
+        base, exponent = others[0].as_base_exp()
+        if has_x(base) and exponent.is_Rational and exponent.is_positive:
+            return [base]
+    return []
+
+
 def split(lhs: Expr, rhs: Expr, term: Expr) -> Applied:
-    if term not in factors(lhs, rhs):
+    if term not in vanishing(lhs, rhs):
         raise ValueError(f"'{term}' is no factor of '{lhs} = {rhs}'")
     return term, ZERO, None
 
 
 def split_is_legal(sides: Sides, about: Facts) -> bool:
-    return about.has_x and about.term in factors(sides.lhs, sides.rhs)
+    return about.has_x and about.term in vanishing(sides.lhs, sides.rhs)
 
 
 ROWS = (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sympy import E, Expr, Mul, Pow, exp, log
+from sympy import E, Expr, LambertW, Mul, Pow, exp, log
 
 from abel.equation import ONE, has_x, remember
 from abel.operations.legality import Facts, Sides
-from abel.operations.row import Operation, both
+from abel.operations.row import Applied, Operation, both
 from abel.rewrite import call, product, rebuild, total
 
 
@@ -43,7 +43,20 @@ def split_is_legal(sides: Sides, _: Facts | None) -> bool:
     return changed and sides.lead_on(both(split_logarithms))
 
 
+def undo_lambert(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
+    """W(u) = r says that u = r*exp(r)."""
+    if not isinstance(lhs, LambertW):
+        raise ValueError(f"'{lhs}' is no LambertW")
+    return lhs.args[0], product(rhs, call(exp, rhs)), None
+
+
+def undo_lambert_is_legal(sides: Sides, _: Facts | None) -> bool:
+    return isinstance(sides.lhs, LambertW) and sides.lead_on(undo_lambert)
+
+
 ROWS = (
     Operation("split-logs", "split the logarithms", r"\text{split logarithms}",
               both(split_logarithms), split_is_legal, kind="rewriting", flags=("logs",)),
+    Operation("undo-lambert", "undo LambertW", "W^{-1}", undo_lambert, undo_lambert_is_legal,
+              flags=("logs",), keeps=True),
 )  # fmt: skip
