@@ -28,7 +28,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from abel.datasets import DatasetError, load_dataset
 from abel.encode import ROLES, TOKENS
-from abel.env import WORLD_ROWS, EnvConfig, SyncVectorEnv
+from abel.env import WORLD, EnvConfig, SyncVectorEnv
 from abel.learner import checkpoint, config
 from abel.learner.batch import POOLS, Batch, neighbor_sums
 from abel.learner.batch import collate as collate  # evaluate.py takes it from here
@@ -156,7 +156,7 @@ GENERAL: dict[str, Any] = {
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
     "general": GENERAL,
-    "world": {**GENERAL, "env": replace(GENERAL["env"], max_changes=8, **WORLD_ROWS)}, **PAPER_PRESETS,
+    "world": {**GENERAL, "env": replace(GENERAL["env"], **WORLD)}, **PAPER_PRESETS,
 }  # fmt: skip
 
 

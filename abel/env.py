@@ -21,10 +21,9 @@ from abel.transforms import Transform, unwind
 from abel.transitions import Form, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
-# Fields that offer rows for equations from anywhere; the preset `world` has them all.
-WORLD_ROWS: dict[str, Any] = dict.fromkeys(
-    ("tan", "resolvent", "powers", "products", "angles", "logs", "absolute"), True
-)
+# What offers rows for equations from anywhere, and what the preset `world` sets.
+WORLD_ROWS = ("tan", "resolvent", "powers", "products", "angles", "logs", "absolute")
+WORLD: dict[str, Any] = {"max_changes": 8, **dict.fromkeys(WORLD_ROWS, True)}
 MAX_DRAWS = 1000  # of equations, until one leaves something to do
 
 

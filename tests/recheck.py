@@ -8,6 +8,7 @@ at random real letters for which the condition holds. What has no numbers is cou
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import random
@@ -57,7 +58,7 @@ def as_python(text: str) -> str:
         ends = re.fullmatch(r"[\w.]+(?:[eE][-+]?\d+)?|\)", before) and before not in FUNCTIONS
         if ends and (piece == "(" or re.match(r"[A-Za-z_]", piece)):
             found.append("*")
-        found.append(piece)
+        found.append(re.sub(r"^0+(?=\d)", "", piece))
     return "".join(found)
 
 
@@ -152,7 +153,9 @@ def check(equation: str, root: str, condition: str | None) -> str:
 
 
 def main(argv: list[str]) -> int:
-    rows = json.loads(Path(argv[0]).read_text(encoding="utf-8"))["equations"]
+    parser = argparse.ArgumentParser(prog="python -m tests.recheck", description=__doc__)
+    parser.add_argument("file", type=Path, help="written by evaluate.py --json")
+    rows = json.loads(parser.parse_args(argv).file.read_text(encoding="utf-8"))["equations"]
     counts: Counter[str] = Counter()
     for row in rows:
         if row["solved"]:

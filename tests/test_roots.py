@@ -291,7 +291,9 @@ def test_undoing_a_sine_on_the_other_branch_has_all_of_them():
 
 def test_every_operation_keeps_all_roots_or_is_known_not_to():
     losing = {name for name, row in OPERATIONS.items() if not row.keeps}
-    assert losing == {"lambert", "tan-half"}
+    assert losing == {
+        "lambert", "tan-half", "match-power", "split-logs", "abs plus", "abs minus",
+    }  # fmt: skip
 
 
 def test_a_substitution_takes_every_logarithm():

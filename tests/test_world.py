@@ -339,7 +339,7 @@ def test_a_list_is_read_line_by_line(tmp_path):
     assert [(p.family, p.text) for p in problems] == [("one", "x^2 = 4"), ("two", "sinh(x) = 1")]
     assert [(each.number, each.text) for each in refused] == [(3, "x = +")]
     path.write_text("x = +\n")
-    with pytest.raises(DatasetError, match="no equation that can be read"):
+    with pytest.raises(DatasetError, match="line 1: cannot read"):
         read_list(path)
 
 

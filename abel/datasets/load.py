@@ -28,7 +28,7 @@ SPLITS = ("train", "val", "test", "heldout", "all")
 VALIDATION, SPLIT_SEED = 0.3, 42  # paper: 30/70 of the held-out equations, seed 42
 SMALLEST_SPLIT = 10  # a user's file with fewer different equations is not split
 MAX_BYTES, MAX_EQUATIONS = 1 << 26, 200_000  # of a file
-MAX_FAMILIES, MAX_NAME = 1000, 60
+MAX_FAMILIES, MAX_NAME, MAX_SHOWN = 1000, 60, 200
 
 LEVELS = ("abel_level1", "abel_level2", "abel_level3", "abel_level4")
 FAMILIES = ("quadratic", "cubic", "quartic", "exponential")
@@ -184,10 +184,16 @@ def read_list(path: Path) -> tuple[list[Problem], list[Unreadable]]:
         try:
             problems.append(problem_of("\t".join(line.split("\t")[:2])))
         except ParseError as error:
-            refused.append(Unreadable(number, line.strip(), str(error)))
+            refused.append(Unreadable(number, line.strip()[:MAX_SHOWN], str(error)))
     if not problems:
-        raise DatasetError(f"'{path}' has no equation that can be read: {refused[0]}")
+        raise DatasetError(f"{path}, {refused[0]}")
+    check_families(path, problems)
     return problems, refused
+
+
+def check_families(path: Path, problems: list[Problem]) -> None:
+    if len({problem.family for problem in problems}) > MAX_FAMILIES:
+        raise DatasetError(f"'{path}' has more than {MAX_FAMILIES:,} families")
 
 
 def read(path: Path, trusted: bool = False) -> list[Problem]:
@@ -198,8 +204,7 @@ def read(path: Path, trusted: bool = False) -> list[Problem]:
             problems.append(problem_of(line, trusted))
         except ParseError as error:
             raise DatasetError(f"{path}, line {number}: {error}") from None
-    if len({problem.family for problem in problems}) > MAX_FAMILIES:
-        raise DatasetError(f"'{path}' has more than {MAX_FAMILIES:,} families")
+    check_families(path, problems)
     return problems
 
 

@@ -111,8 +111,9 @@ def find_flaw(expr: Expr) -> str | None:
     if expr.is_Rational:
         return f"an integer beyond {MAX_BITS} bits" if integer_bits(expr) > MAX_BITS else None
     if isinstance(expr, Pow) and expr.exp.is_Rational:
-        if abs(expr.exp) > (MAX_DEGREE if expr.base.is_Symbol else MAX_EXPONENT):
-            return f"an exponent beyond {MAX_EXPONENT}"
+        largest = MAX_DEGREE if expr.base.is_Symbol else MAX_EXPONENT
+        if abs(expr.exp) > largest:
+            return f"an exponent beyond {largest}"
     # SymPy evaluates constants to decide their signs, and sin(exp(10^9)) would take 10^9 bits.
     if is_constant(expr) and not 2**-MAX_BITS < (abs(float_of(expr)) or 1) < 2**MAX_BITS:
         return f"a constant beyond 2^{MAX_BITS}, or that close to 0"

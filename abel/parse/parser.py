@@ -136,8 +136,9 @@ class Parser:
     def power(self, base: Expr, exponent: Expr, token: Token) -> Expr:
         """`base**exponent`, refused before it is computed if it would be too large."""
         size = sum(abs(float_of(t)) for t in Add.make_args(exponent) if is_constant(t))
-        if size > (MAX_DEGREE if base.is_Symbol else MAX_EXPONENT):
-            self.fail(f"an exponent beyond {MAX_EXPONENT}", token)
+        largest = MAX_DEGREE if base.is_Symbol else MAX_EXPONENT
+        if size > largest:
+            self.fail(f"an exponent beyond {largest}", token)
         if base == 0 and not exponent.is_positive:
             self.fail("undefined: 0 to a power that need not be positive", token)
         if base.is_Rational and abs(base) != 1:

@@ -19,6 +19,7 @@ from abel.datasets.decisions import Decisions
 from abel.datasets.generate import is_heldout, render
 from abel.datasets.load import WORLD, Problem
 from abel.datasets.templates import LETTERS, signed_number
+from abel.equation import integer_bits, num_nodes
 from abel.parse import ParseError, parse
 from abel.wild.script import has_route
 
@@ -296,6 +297,8 @@ CONSTRUCTED: dict[str, Callable[[random.Random], str]] = {
 
 # ---- The set ----
 
+SHORT, SMALL = 24, 10  # nodes, and the largest number, of what may stand in a textbook
+UNKNOWN = re.compile(r"\bx\b")
 NUM_TRAIN, NUM_HELDOUT, MAX_DRAWS = 18, 7, 300  # per family
 QUESTION = "world route"
 
@@ -331,10 +334,23 @@ def draft(family: str, decisions: Decisions) -> tuple[list[Problem], list[Proble
 def text_of(family: str, number: int, rng: random.Random) -> str:
     """An equation of a family; the templates take turns, with letters and with numbers."""
     if family in CONSTRUCTED:
-        return str(parse(CONSTRUCTED[family](rng)))
-    templates = TRAINED.get(family) or HELD_OUT[family]
-    template = templates[number % len(templates)]
-    return str(parse(draw(template, rng, plain=rng.random() < 0.6)))
+        text = CONSTRUCTED[family](rng)
+    else:
+        templates = TRAINED.get(family) or HELD_OUT[family]
+        text = draw(templates[number % len(templates)], rng, plain=rng.random() < 0.6)
+    equation = parse(text)
+    if num_nodes(equation.lhs) + num_nodes(equation.rhs) <= SHORT:
+        if max(map(integer_bits, (equation.lhs, equation.rhs))) <= SMALL.bit_length():
+            return str(parse(UNKNOWN.sub(marked(rng), text)))
+    return str(equation)
+
+
+def marked(rng: random.Random) -> str:
+    """x with a number that textbooks do not use: short equations with small numbers, which stand
+    in everybody's tests, would be trained on otherwise.
+    """
+    number = rng.choice((11, 13, 14, 17, 19, 21, 22, 23, 26, 29))
+    return rng.choice((f"({number}*x)", f"(x + {number})", f"(x/{number})"))
 
 
 def distinct(problems: Iterable[Problem]) -> list[Problem]:
