@@ -14,6 +14,7 @@ from abel.cohort import cells
 from abel.cohort.__main__ import main as run_cohort
 from abel.datasets import load as datasets
 from abel.datasets import load_dataset
+from abel.home import home
 from abel.learner.records import hold, write_json
 from abel.operations import OPERATIONS
 from abel.picov import network as picov
@@ -177,7 +178,8 @@ def test_arguments_that_are_no_table_are_refused(args, good, folder, capsys):
 
 def test_an_agent_alone_cannot_be_trained_on(good, folder, capsys):
     args = {**good["args"], "dataset": "abel_level1"}
-    put(folder, {**good, "args": args, "operations": list(OPERATIONS)})
+    weights = train_ppo.load_agent(home() / "runs" / "reference")[0].state_dict()
+    put(folder, {**good, "args": args, "agent": weights, "operations": list(OPERATIONS)})
     refused(capsys, train_ppo.run(["--resume", str(folder)]), "cannot go on from", "optimizer")
     assert sorted(path.name for path in folder.iterdir()) == ["best.pt", "last.pt", "lock"]
 

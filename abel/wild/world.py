@@ -19,8 +19,9 @@ from abel.datasets.decisions import Decisions
 from abel.datasets.generate import is_heldout, render
 from abel.datasets.load import WORLD, Problem
 from abel.datasets.templates import LETTERS, signed_number
-from abel.equation import integer_bits, num_nodes
+from abel.equation import Equation, X, integer_bits, num_nodes, split_factor
 from abel.parse import ParseError, parse
+from abel.rewrite import collect, difference
 from abel.wild.script import has_route
 
 # A to F are coefficients, numbers or letters; L to N, R and S numbers; T is between -1 and 1, U
@@ -354,9 +355,16 @@ def marked(rng: random.Random) -> str:
 
 
 def distinct(problems: Iterable[Problem]) -> list[Problem]:
-    """Without those whose class an earlier family has."""
-    first = {canonical_key(p.equation): p for p in reversed([*problems])}
+    """Without those whose class an earlier family has, and those that say c*x**n = 0."""
+    kept = [problem for problem in problems if not says_zero(problem.equation)]
+    first = {canonical_key(p.equation): p for p in reversed(kept)}
     return [*reversed(first.values())]
+
+
+def says_zero(equation: Equation) -> bool:
+    """Whether numbers have cancelled until only x = 0 is left."""
+    core = split_factor(collect(difference(equation.lhs, equation.rhs)))[1]
+    return core.as_base_exp()[0] == X
 
 
 def files(decisions: Decisions) -> dict[str, str]:
