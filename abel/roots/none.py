@@ -78,7 +78,7 @@ def without_denominators(side: Expr) -> Expr:
 
 def out_of_range(core: Expr, value: Expr, levels: int) -> str:
     """Why core = value has no solution."""
-    says = f"{sstr(core)} is never {sstr(value)}"
+    says, inside = f"{sstr(core)} is never {sstr(value)}", core.args[0]
     if isinstance(core, exp) or (isinstance(core, Pow) and not has_x(core.base)):
         return says if value is ZERO else ""
     if isinstance(core, Pow) and core.exp.is_Rational:
@@ -97,14 +97,14 @@ def out_of_range(core: Expr, value: Expr, levels: int) -> str:
     if isinstance(core, Abs):
         if certainly(value, lambda z: z.real < 0 or not z.imag.contains(0)):
             return says
-        return never_zero(core.args[0], levels - 1) if value is ZERO else ""
+        return never_zero(inside, levels - 1) if value is ZERO else ""
     for function, outside, undo in RANGES:
         if isinstance(core, function):
             if value in POLES.get(function, ()) or certainly(value, outside):
                 return says
             if undo is None or not is_number(value):
                 return ""
-            return never_zero(difference(core.args[0], call(undo, value)), levels - 1)
+            return never_zero(difference(inside, call(undo, value)), levels - 1)
     return ""
 
 
