@@ -3,7 +3,7 @@
     python evaluate.py                                      # the reference agent on its test split
     python evaluate.py --run runs/<run> --decoder all --json out.json
     python evaluate.py --equation "a*x^2 + b*x + c = 0"     # exit 0 solved, 1 unsolved, 2 bad input
-    python evaluate.py --equations FILE                     # one a line, or family<TAB>equation
+    python evaluate.py --equations FILE                     # one per line, or family<TAB>equation
     python evaluate.py --equation "x^3 = a" --all-roots     # every root; on a split, how often all
     python evaluate.py --report all --out DIR               # tables, JSON and a page
 
@@ -16,14 +16,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 import tyro
 
-from abel.datasets import DatasetError, Problem, load_dataset, read
+from abel.datasets import DatasetError, Problem, Unreadable, load_dataset, read_list
 from abel.env import EnvConfig
 from abel.home import home
 from abel.learner.batch import collate
@@ -33,7 +33,7 @@ from abel.operations import OPERATIONS, Generator, settle
 from abel.parse import ParseError
 from abel.report.failures import failures
 from abel.report.probes import MAX_POINTS, dormant, embeddings
-from abel.report.study import DECODERS, Outcome, Study, show_trace
+from abel.report.study import DECODERS, Study, print_solutions, show_trace
 from abel.report.tables import TABLES, completeness, families, layout
 from abel.report.trigger import decomposition, trigger
 from abel.report.variants import generalisation
@@ -71,7 +71,7 @@ class Args:
     equation: str | None = None
     """solve this equation and show the steps"""
     equations: str | None = None
-    """solve the equations of this file"""
+    """solve the equations of this file; lines that cannot be read are counted and listed"""
     format: Literal["text", "latex", "json"] = "text"
     """how solutions of --equation and --equations are printed"""
     all_roots: bool = False
@@ -165,7 +165,7 @@ def study_of(args: Args, run: Run, problems: Sequence[Problem]) -> Study:
     budget = args.budget or (REPORT_BUDGET if args.report else shared)
     return Study(
         as_policy(run.agent), problems, run.config, run.generator, args.width, args.value_coef,
-        args.complexity_coef, budget, args.limit,
+        args.complexity_coef, budget, args.limit, fall_back=bool(args.equation or args.equations),
     )  # fmt: skip
 
 
@@ -297,25 +297,6 @@ def results(args: Args, run: Run, study: Study, found: dict, source: tuple) -> d
     }  # fmt: skip
 
 
-def print_solutions(args: Args, study: Study, outcomes: Sequence[Outcome]) -> None:
-    """A single equation step by step; in a batch a line each, unless a format is asked for."""
-    documents = []
-    for problem, outcome in zip(study.problems, outcomes):
-        trace, why = study.told(outcome)
-        if trace is not None and args.format == "latex":
-            print(trace.to_latex())
-        elif trace is not None and args.format == "json":
-            documents.append(json.loads(trace.to_json()))
-        elif trace is not None and args.equation:
-            print(trace.to_text() + (f": {why}" if why else ""))
-        else:
-            condition = f", valid when {outcome.valid_when}" if outcome.valid_when else ""
-            answer = f"x = {outcome.root}   (proved{condition})"
-            print(f"{problem.text}   {answer if outcome.solved else f'not solved: {why}'}")
-    if documents:
-        print(json.dumps(documents[0] if args.equation else documents, indent=2))
-
-
 def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple) -> int:
     """All roots of single equations, shown one by one; of a split, a table of complete sets."""
     from abel.report.sets import show, solution_sets, summary  # on demand, as the page is
@@ -335,17 +316,35 @@ def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, sour
     return 0
 
 
-def given_problems(args: Args) -> list[Problem] | None:
-    """What --equation or --equations names, all of it parsed; None if a dataset is asked for."""
+def given_problems(args: Args) -> tuple[list[Problem] | None, list[Unreadable]]:
+    """What --equation or --equations names, all of it parsed, and lines that cannot be read; None
+    if a dataset is asked for.
+    """
     problems = None if args.equation is None else [Problem(args.equation)]
+    refused: list[Unreadable] = []
     if args.equations is not None:
-        problems = read(Path(args.equations))
+        problems, refused = read_list(Path(args.equations))
     for note in dict.fromkeys(n for problem in problems or () for n in problem.equation.notes):
         print(f"note: {note}", file=sys.stderr)
-    return problems
+    return problems, refused
 
 
-def decode(args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple) -> int:
+def tell(args: Args, study: Study, found: dict, data: dict, refused: Sequence[Unreadable]) -> None:
+    """Print solutions of single equations, and tables of families."""
+    if not data["split"]:
+        solvers = [(row["solved_by"] or list(found))[0] for row in data["equations"]]
+        shown = [found[name][i] for i, name in enumerate(solvers)]
+        print_solutions(study, shown, args.format, args.equation is not None)
+    if data["split"] or any(study.families):
+        print(layout(families(data["decoders"], len(study.problems))))
+    if refused:
+        print(f"{len(refused)} lines could not be read:", *refused, sep="\n  ")
+
+
+def decode(
+    args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple,
+    refused: Sequence[Unreadable],
+) -> int:  # fmt: skip
     """Solve with every decoder that is asked for; print and store the outcomes."""
     chosen, single = "beam" if args.beam else args.decoder, not source[1]
     default = ["greedy", "beam"] if args.equations is None else ["greedy"]  # of a list: to be fast
@@ -355,22 +354,21 @@ def decode(args: Args, argv: Sequence[str], run: Run, study: Study, source: tupl
         print(f"{about} equations", flush=True)
     found = study.decode_all(names)
     data = results(args, run, study, found, source)
+    data["unreadable"] = [asdict(each) for each in refused]
     if args.json:
         write_json(Path(args.json), {**data, "provenance": provenance(argv, study.texts)})
-    if single:
-        solvers = [(row["solved_by"] or names)[0] for row in data["equations"]]
-        print_solutions(args, study, [found[name][i] for i, name in enumerate(solvers)])
-    else:
-        print(layout(families(data["decoders"], len(study.problems))))
+    tell(args, study, found, data, refused)
     if study.interrupted:
         raise KeyboardInterrupt
-    return 0 if not single or all(row["solved"] for row in data["equations"]) else 1
+    solved = not refused and all(row["solved"] for row in data["equations"])
+    return 0 if not single or solved else 1
 
 
 def main(args: Args, argv: Sequence[str]) -> int:
     torch.set_num_threads(1)
     check(args)
-    problems, run = given_problems(args), load_run(args)  # bad input is told before it takes time
+    problems, refused = given_problems(args)  # bad input is told before it takes time
+    run = load_run(args)
     if args.bundle:
         write_bundle(run, Path(args.bundle))
         return 0
@@ -381,7 +379,9 @@ def main(args: Args, argv: Sequence[str]) -> int:
     if args.report:
         write_reports(args, argv, run, study)
         return 0
-    return (find_all_roots if args.all_roots else decode)(args, argv, run, study, source)
+    if args.all_roots:
+        return find_all_roots(args, argv, run, study, source)
+    return decode(args, argv, run, study, source, refused)
 
 
 def run(argv: Sequence[str]) -> int:

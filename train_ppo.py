@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 from abel.datasets import DatasetError, load_dataset
 from abel.encode import ROLES, TOKENS
-from abel.env import SUPPLIED, EnvConfig, SyncVectorEnv
+from abel.env import SUPPLIED, WORLD, EnvConfig, SyncVectorEnv
 from abel.learner import checkpoint, config
 from abel.learner.batch import POOLS, Batch, action_sums, neighbor_sums
 from abel.learner.config import NetConfig, ReplayName, WatchConfig, check_batches, check_counts
@@ -154,7 +154,7 @@ PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "general": GENERAL,
     "supplied": {**GENERAL, "env": replace(GENERAL["env"], **SUPPLIED, tan=False, max_steps=16,
                                            max_changes=6, max_goals=3)},
-    **PAPER_PRESETS,
+    "world": {**GENERAL, "env": replace(GENERAL["env"], **WORLD)}, **PAPER_PRESETS,
 }  # fmt: skip
 
 

@@ -25,6 +25,9 @@ from abel.verify import Verdict
 SUPPLIED: dict[str, Any] = {
     "ansatz": False, "squares": False, "shift": True, "vieta": True, "tan_half": True,
 }  # fmt: skip
+# What offers rows for equations from anywhere, and what the preset `world` sets.
+WORLD_ROWS = ("powers", "products", "angles", "logs", "absolute")
+WORLD: dict[str, Any] = dict.fromkeys(WORLD_ROWS, True)
 MAX_DRAWS = 1000  # of equations, until one leaves something to do
 
 
@@ -68,6 +71,16 @@ class EnvConfig:
     """with general substitutions: offer the inverse of u*exp(u)"""
     resolvent: bool = False
     """with general substitutions: supply a cubic by a root of which a quartic splits"""
+    powers: bool = False
+    """offer to undo powers of any exponent, to name common roots and to equate exponents"""
+    products: bool = False
+    """offer to factor, and to set a factor of a product to 0"""
+    angles: bool = False
+    """offer to expand angles, and to write two sines or cosines as a product"""
+    logs: bool = False
+    """offer to split logarithms of products and powers, and to undo LambertW"""
+    absolute: bool = False
+    """offer to take what is inside an absolute value to be positive or negative"""
     max_changes: int = 6
     """general substitutions allowed in an episode"""
     max_goals: int = 3

@@ -13,7 +13,7 @@ import struct
 from zlib import crc32
 
 from flint import nmod_poly
-from sympy import Add, Expr, Mul, Pow, Rational, exp
+from sympy import Abs, Add, Expr, Mul, Pow, Rational, exp
 
 from abel.equation import MINUS_ONE, X, has_x, remember
 from abel.numeric import values
@@ -160,6 +160,8 @@ def generators(expr: Expr) -> tuple[Expr, ...]:
     if isinstance(expr, Add | Mul) or (isinstance(expr, Pow) and expr.exp.is_Rational):
         args = expr.args if not isinstance(expr, Pow) else expr.args[:1]
         return tuple(dict.fromkeys(g for arg in args for g in generators(arg)))
+    if isinstance(expr, Abs):  # 0 where what is inside is
+        return generators(expr.args[0])
     return (expr,)
 
 
@@ -214,6 +216,8 @@ def fraction(expr: Expr, generator: Expr, root: int) -> Fraction:
         if (top.length() + below.length()) * abs(times) <= MAX_DEGREE:
             top, below = (top, below) if times > 0 else (below, top)
             return top ** abs(times), below ** abs(times)
+    if isinstance(expr, Abs):
+        return fraction(expr.args[0], generator, root)
     times = exponential_power(expr, generator)
     if times and abs(times) <= MAX_DEGREE:
         term = GENERATOR ** abs(times)

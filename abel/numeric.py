@@ -30,10 +30,11 @@ CONSTANTS = {pi: math.pi, E: math.e, I: 1j}
 FUNCTIONS = {
     "exp": cmath.exp, "log": cmath.log, "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan,
     "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan,
+    "Abs": lambda z: complex(abs(z)),
     "LambertW": lambda z: complex(mpmath.fp.lambertw(z)),
 }  # fmt: skip
 WIDE = mpmath.MPContext()  # the digits of a float, exponents without end
-WIDE_FUNCTIONS = {name: getattr(WIDE, name.lower()) for name in FUNCTIONS}
+WIDE_FUNCTIONS = {n: WIDE.fabs if n == "Abs" else getattr(WIDE, n.lower()) for n in FUNCTIONS}
 # The first two points differ in x only; the third has the constants' signs turned.
 X_VALUES = (complex(0.7346, 0.2153), complex(-0.5871, 0.4129), complex(0.3917, -0.6348))
 

@@ -109,7 +109,8 @@ def test_a_batch_gives_a_line_each_and_its_exit_code(run_dir, linear, batch, cap
     out = tmp_path / "out.json"
     assert evaluate.run(["--run", run_dir, "--equations", batch, "--json", str(out)]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3 and lines[0] == "a*x + b = 0   x = -b/a   (proved)"
+    assert lines[0] == "a*x + b = 0   x = -b/a   (proved)" and lines[3].split()[0] == "family"
+    assert [line.split() for line in lines[4:7]] == [["one", "2/2"], ["two", "0/1"], ["all", "2/3"]]
     found = json.loads(out.read_text())
     assert [row["solved"] for row in found["equations"]] == [True, True, False]
     assert found["decoders"]["greedy"]["by_family"] == {"one": [2, 2], "two": [0, 1]}
@@ -126,7 +127,7 @@ def test_an_equation_that_fails_fails_alone(run_dir, linear, batch, capsys, monk
     monkeypatch.setattr("abel.report.study.greedy", short_of_memory)
     assert evaluate.run(["--run", run_dir, "--equations", batch]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "a*x + b = 0   x = -b/a   (proved)" and len(lines) == 3
+    assert lines[0] == "a*x + b = 0   x = -b/a   (proved)" and lines[3].split()[0] == "family"
     assert lines[1] == "b + a*x = 0   not solved: MemoryError on the way"
 
 
@@ -204,7 +205,7 @@ def interrupt(*args):
 
 def test_states_are_shared_by_the_equations_of_a_split(run_dir, batch):
     args = evaluate.Args(run=run_dir)
-    run, problems = evaluate.load_run(args), evaluate.read(Path(batch))
+    run, problems = evaluate.load_run(args), evaluate.read_list(Path(batch))[0]
     assert evaluate.study_of(args, run, problems).budget == -(-evaluate.SHARED_BUDGET // 3)
     one = evaluate.Args(run=run_dir, budget=7)
     assert evaluate.study_of(one, run, problems).budget == 7

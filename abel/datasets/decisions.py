@@ -21,6 +21,7 @@ USUAL = {  # question: the answer that is not written down
     "route without cov": "no",  # does it without a change of variables?
     "general route": "yes",  # does the script of open_wild solve it?
     "general route with resolvent": "yes",
+    "world route": "yes",  # does the script of open_world solve it?
 }
 
 

@@ -32,6 +32,7 @@ from abel.datasets.load import (
     POESIA,
     WILD,
     WILD_EXTRAS,
+    WORLD,
     DatasetError,
     Problem,
 )
@@ -341,6 +342,10 @@ def generate(name: str, decisions: Decisions) -> dict[str, str]:
         from abel.wild import families as wild  # which needs what is above
 
         return wild.files(decisions) if name == WILD else wild.extra_files(name, decisions)
+    if name == WORLD:
+        from abel.wild import world
+
+        return world.files(decisions)
     draft = MAKERS[name](decisions)
     parts = {"train": draft.train, "heldout": draft.heldout, "templates": draft.templates}
     return {

@@ -28,7 +28,7 @@ SPLITS = ("train", "val", "test", "heldout", "all")
 VALIDATION, SPLIT_SEED = 0.3, 42  # paper: 30/70 of the held-out equations, seed 42
 SMALLEST_SPLIT = 10  # a user's file with fewer different equations is not split
 MAX_BYTES, MAX_EQUATIONS = 1 << 26, 200_000  # of a file
-MAX_FAMILIES, MAX_NAME = 1000, 60
+MAX_FAMILIES, MAX_NAME, MAX_SHOWN = 1000, 60, 200
 
 LEVELS = ("abel_level1", "abel_level2", "abel_level3", "abel_level4")
 FAMILIES = ("quadratic", "cubic", "quartic", "exponential")
@@ -36,11 +36,13 @@ POESIA = ("poesia", "poesia_numeric")
 MIXED = ("small", "large", "open_small", "open_large", "cov_large")
 WILD = "open_wild"  # `abel.wild`: no set of the paper, nor are the three that go with it
 WILD_EXTRAS = ("open_wild_more", "open_wild_plain", "open_wild_quartic")
-NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD, *WILD_EXTRAS)
+WORLD = "open_world"  # `abel.wild.world`
+NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD, *WILD_EXTRAS, WORLD)
 EXTRA_SPLITS = {
     **dict.fromkeys(POESIA, ("templates",)),
     WILD: ("zeroshot", "nested"),
     "open_wild_quartic": ("nested",),
+    WORLD: ("zeroshot",),
 }
 
 
@@ -129,38 +131,14 @@ def note_once(text: str) -> None:
     print(f"note: {text}", file=sys.stderr)
 
 
-def read(path: Path, trusted: bool = False) -> list[Problem]:
-    """The problems of one file; only a trusted file's equations are not parsed at once."""
-    lines = lines_of(path, trusted)
-    used = {n: line for n, line in enumerate(lines, 1) if line.strip() and line.lstrip()[0] != "#"}
-    if not used:
-        raise DatasetError(f"'{path}' has no equations")
-    if len(used) > MAX_EQUATIONS:
-        raise DatasetError(f"'{path}' has more than {MAX_EQUATIONS:,} equations")
-    problems = []
-    for number, line in used.items():
-        family, tab, text = line.partition("\t")
-        problem = Problem(text.strip(), family.strip()) if tab else Problem(line.strip())
-        try:
-            if len(problem.family) > MAX_NAME or not problem.family.isprintable():
-                reason = f"a family is named by at most {MAX_NAME} printable characters"
-                raise ParseError(problem.family, None, reason)
-            _ = trusted or problem.equation
-        except ParseError as error:
-            raise DatasetError(f"{path}, line {number}: {error}") from None
-        problems.append(problem)
-    if len({problem.family for problem in problems}) > MAX_FAMILIES:
-        raise DatasetError(f"'{path}' has more than {MAX_FAMILIES:,} families")
-    return problems
-
-
-def lines_of(path: Path, trusted: bool) -> list[str]:
+def lines_of(path: Path, trusted: bool = False) -> dict[int, str]:
+    """The lines of a file that are neither blank nor comments, by number."""
     try:
         with open(path, "rb") as file:
             content = file.read(MAX_BYTES + 1)  # a device never ends
         if len(content) > MAX_BYTES:
             raise DatasetError(f"'{path}' has more than {MAX_BYTES:,} bytes")
-        return re.split("\r\n|\r|\n", content.decode("utf-8-sig"))
+        lines = re.split("\r\n|\r|\n", content.decode("utf-8-sig"))
     except FileNotFoundError:
         hint = (
             f"; generate it: python -m abel.datasets --name {path.name.split('.')[0]}"
@@ -173,6 +151,69 @@ def lines_of(path: Path, trusted: bool) -> list[str]:
     except UnicodeDecodeError as error:
         place = content.count(b"\n", 0, error.start) + 1
         raise DatasetError(f"cannot read '{path}': line {place} is not text in UTF-8") from None
+    used = {n: line for n, line in enumerate(lines, 1) if line.strip() and line.lstrip()[0] != "#"}
+    if not used:
+        raise DatasetError(f"'{path}' has no equations")
+    if len(used) > MAX_EQUATIONS:
+        raise DatasetError(f"'{path}' has more than {MAX_EQUATIONS:,} equations")
+    return used
+
+
+def problem_of(line: str, trusted: bool = False) -> Problem:
+    """`family<TAB>equation`, or the equation alone; parsed at once unless the file is trusted."""
+    family, tab, text = line.partition("\t")
+    problem = Problem(text.strip(), family.strip()) if tab else Problem(line.strip())
+    if len(problem.family) > MAX_NAME or not problem.family.isprintable():
+        reason = f"a family is named by at most {MAX_NAME} printable characters"
+        raise ParseError(problem.family, None, reason)
+    _ = trusted or problem.equation
+    return problem
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A line of a list that is no equation, and why."""
+
+    number: int
+    text: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"line {self.number}: {self.reason}"
+
+
+def read_list(path: Path) -> tuple[list[Problem], list[Unreadable]]:
+    """The problems of a list to be evaluated, and the lines that cannot be read.
+
+    A line is an equation, or `family<TAB>equation`; further columns are left out.
+    """
+    problems, refused = [], []
+    for number, line in lines_of(path).items():
+        try:
+            problems.append(problem_of("\t".join(line.split("\t")[:2])))
+        except ParseError as error:
+            refused.append(Unreadable(number, line.strip()[:MAX_SHOWN], str(error)))
+    if not problems:
+        raise DatasetError(f"{path}, {refused[0]}")
+    check_families(path, problems)
+    return problems, refused
+
+
+def check_families(path: Path, problems: list[Problem]) -> None:
+    if len({problem.family for problem in problems}) > MAX_FAMILIES:
+        raise DatasetError(f"'{path}' has more than {MAX_FAMILIES:,} families")
+
+
+def read(path: Path, trusted: bool = False) -> list[Problem]:
+    """The problems of one file; only a trusted file's equations are not parsed at once."""
+    problems = []
+    for number, line in lines_of(path, trusted).items():
+        try:
+            problems.append(problem_of(line, trusted))
+        except ParseError as error:
+            raise DatasetError(f"{path}, line {number}: {error}") from None
+    check_families(path, problems)
+    return problems
 
 
 def halves(heldout: list[Problem]) -> tuple[list[Problem], list[Problem]]:

@@ -9,7 +9,16 @@ from typing import Any
 from sympy import Add, Expr, latex, sstr
 
 from abel.equation import ZERO, X, has_x, subterms
-from abel.operations import ansatz, arithmetic, functions, let, relabel, rewriting, substitutions
+from abel.operations import (
+    ansatz,
+    arithmetic,
+    functions,
+    let,
+    relabel,
+    rewriting,
+    substitutions,
+    world,
+)  # fmt: skip
 from abel.operations.detector import Generator, cov, propose
 from abel.operations.forks import Fork, Taken, factors, out_of_reach
 from abel.operations.legality import Facts, Sides, facts
@@ -28,7 +37,7 @@ OPERATIONS: dict[str, Operation] = {
     row.name: row
     for row in (
         *arithmetic.ROWS, *functions.ROWS, *rewriting.ROWS, relabel.ROW, cov(propose),
-        rewriting.GATHER, *substitutions.ROWS, let.ROW, *ansatz.ROWS,
+        rewriting.GATHER, *substitutions.ROWS, let.ROW, *ansatz.ROWS, *world.ROWS,
     )
 }  # fmt: skip
 

@@ -52,6 +52,7 @@ class Taken(NamedTuple):
     after: Expr
     transform: Transform | None
     fresh: Symbol
+    term: Expr | None = None
 
     @property
     def sides(self) -> tuple[Expr, Expr]:
@@ -65,6 +66,7 @@ class Fork(NamedTuple):
     transform: Transform | None
     note: str  # empty for the principal branch
     op: str = ""  # the operation that the note is about, if not the one taken
+    lhs: Expr | None = None  # the left side, if that differs as well
 
 
 Forks = Callable[[Taken], list[Fork]]

@@ -205,6 +205,8 @@ def ratio(expr: Expr, of: Expr) -> Expr | None:
         return None
     pairs = [(left[part], right[part]) for part in right]
     alpha = product(pairs[0][0], power(pairs[0][1], MINUS_ONE))
+    if not alpha.is_Rational and is_zero(total(alpha, ONE)):
+        alpha = MINUS_ONE  # (-a**2 - 1)/(a**2 + 1)
     same = all(is_zero(difference(a, product(alpha, b))) for a, b in pairs[1:])
     return alpha if same else None
 

@@ -16,11 +16,13 @@ from abel.numeric import FUNCTIONS, depends_on_x, finite, values
 
 MAX_PARSED_NODES = 400  # of an expression tree
 MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
+MAX_DEGREE = 1000  # the same of a single letter or x
 MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
 MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
 
 UNDEFINED = (nan, zoo, oo, -oo)
 NUMERIC = {getattr(sympy, name): function for name, function in FUNCTIONS.items()}
+NUMERIC[sympy.Abs] = abs
 NUMERIC |= {Add: lambda *terms: sum(terms), Mul: lambda *factors: prod(factors), Pow: pow}
 
 
@@ -109,8 +111,10 @@ def find_flaw(expr: Expr) -> str | None:
         return f"SymPy makes {expr.func.__name__}(...) of this, which is not among the functions"
     if expr.is_Rational:
         return f"an integer beyond {MAX_BITS} bits" if integer_bits(expr) > MAX_BITS else None
-    if isinstance(expr, Pow) and expr.exp.is_Rational and abs(expr.exp) > MAX_EXPONENT:
-        return f"an exponent beyond {MAX_EXPONENT}"
+    if isinstance(expr, Pow) and expr.exp.is_Rational:
+        largest = MAX_DEGREE if expr.base.is_Symbol else MAX_EXPONENT
+        if abs(expr.exp) > largest:
+            return f"an exponent beyond {largest}"
     # SymPy evaluates constants to decide their signs, and sin(exp(10^9)) would take 10^9 bits.
     if is_constant(expr) and not 2**-MAX_BITS < (abs(float_of(expr)) or 1) < 2**MAX_BITS:
         return f"a constant beyond 2^{MAX_BITS}, or that close to 0"

@@ -4,7 +4,7 @@
 may leave out its `*` and keeps the same precedence: 1/2x is (1/2)*x. The unknown is `x`; `pi`, `E`
 and `I` are constants; other names are coefficients, `e` included, but for one case: as the base of
 a power with x in the exponent it is Euler's number, and a note says so. Decimals are exact: 0.25 is
-1/4.
+1/4, and 2.5e-3 is 1/400. `abel.parse.functions` has what is read as other functions.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ from abel.equation import (
     integer_bits,
     vanishing_parts,
 )  # fmt: skip
+from abel.parse.functions import IDENTITIES, WITH_BASE, absolute
 from abel.parse.limits import (
     MAX_BITS,
+    MAX_DEGREE,
     MAX_EXPONENT,
     find_flaw,
     float_of,
@@ -56,11 +58,12 @@ CONSTANTS = {"x": X, "pi": pi, "E": E, "I": I}
 CONSTANTS |= {"nan": nan, "zoo": zoo, "oo": oo}  # no coefficients: what SymPy prints is refused
 ROOTS = {"sqrt": Rational(1, 2), "cbrt": Rational(1, 3)}
 TRIGONOMETRY = ("sin", "cos", "tan", "asin", "acos", "atan")
-FUNCTIONS = (*ROOTS, "exp", "log", "ln", *TRIGONOMETRY, "LambertW")
+FUNCTIONS = (*ROOTS, "exp", "log", "ln", *TRIGONOMETRY, "LambertW", "abs", "Abs", *IDENTITIES)
 # What Python reads as a truth value or a number would be taken for a coefficient.
 NOT_READ = dict.fromkeys(("true", "false"), "write 1 or 0 for it")
 NOT_READ |= dict.fromkeys(("none", "null"), "leave it out, or write 0 for it")
 NOT_READ |= dict.fromkeys(("inf", "infinity", "nan"), "all numbers are finite here")
+SCIENTIFIC = "a number such as 2e+3 is 2*10^3; write 2*e + 3 for a product"
 EULER = "e as the base of a power with x is Euler's number, E; any other e is a coefficient"
 
 
@@ -78,9 +81,10 @@ class Parser:
     2*(x + 1) into 2*x + 2 at once, and then could not read back the y/(2*(x + 1)) that it prints.
     """
 
-    def __init__(self, text: str, euler: bool = False) -> None:
+    def __init__(self, text: str, euler: bool = False, **bound: Expr) -> None:
         self.text, self.tokens, self.index, self.depth = text, tokenize(text), 0, 0
         self.euler = euler  # whether e^x is E^x
+        self.bound = bound  # what names stand for, in an identity
         self.nonzero: dict[Expr, None] = {}
         self.notes: dict[str, None] = {}
 
@@ -132,8 +136,9 @@ class Parser:
     def power(self, base: Expr, exponent: Expr, token: Token) -> Expr:
         """`base**exponent`, refused before it is computed if it would be too large."""
         size = sum(abs(float_of(t)) for t in Add.make_args(exponent) if is_constant(t))
-        if size > MAX_EXPONENT:
-            self.fail(f"an exponent beyond {MAX_EXPONENT}", token)
+        largest = MAX_DEGREE if base.is_Symbol else MAX_EXPONENT
+        if size > largest:
+            self.fail(f"an exponent beyond {largest}", token)
         if base == 0 and not exponent.is_positive:
             self.fail("undefined: 0 to a power that need not be positive", token)
         self.must_have_few_bits(base, exponent, size, token)
@@ -146,7 +151,8 @@ class Parser:
     def must_have_few_bits(self, base: Expr, exponent: Expr, size: float, token: Token) -> None:
         """Refuse powers and roots of numbers that are too long; `size` is the exponent's."""
         if base.is_Rational and abs(base) != 1:
-            most = MAX_BITS if exponent.is_Integer else MAX_ROOT_BITS
+            whole = exponent.is_Integer or not is_constant(exponent)  # no root is drawn
+            most = MAX_BITS if whole else MAX_ROOT_BITS
             if integer_bits(base) * max(1, ceil(size)) > most:
                 self.fail(f"a power or root of integers beyond {most} bits", token)
         if exponent.is_Rational:  # SymPy takes the numbers out of a product's root
@@ -211,18 +217,21 @@ class Parser:
 
     def atom(self) -> list[Expr]:
         if number := self.accept("number"):
-            whole, _, decimals = number.text.partition(".")
-            if len(whole + decimals) > MAX_DIGITS:
+            digits, _, exponent = number.text.lower().partition("e")
+            whole, _, decimals = digits.partition(".")
+            if exponent:
+                self.notes[SCIENTIFIC] = None
+            shift = int(exponent[:5] or 0) - len(decimals)
+            if len(whole + decimals) + max(abs(shift) - len(decimals), 0) > MAX_DIGITS:
                 self.fail(f"a number of more than {MAX_DIGITS} digits", number)
-            return [Rational(int(whole + decimals), 10 ** len(decimals))]
+            return [Rational(int(whole + decimals)) * Rational(10) ** shift]
         if name := self.accept("name"):
             return [self.named(name)]
         opening = self.accept("(")
         if not opening:
             self.fail(f"expected a number, name or '(' instead of {self.token.text}", self.token)
         value = self.sum()
-        if not self.accept(")"):
-            self.fail(f"the '(' of column {opening.position + 1} needs a ')'", self.token)
+        self.close(opening)
         return value
 
     def named(self, token: Token) -> Expr:
@@ -233,10 +242,17 @@ class Parser:
                 self.fail(f"unknown function '{name}'; {known}", token)
             if hint := NOT_READ.get(name.lower()):
                 self.fail(f"'{name}' is neither a number nor a coefficient; {hint}", token)
-            return self.check(CONSTANTS.get(name) or Symbol(name), token)
+            meant = self.bound.get(name) or CONSTANTS.get(name)
+            return self.check(meant or Symbol(name), token)
         if not called:
             self.fail(f"{name} needs parentheses: {name}(...)", token)
-        argument = self.multiply(self.atom(), token)
+        argument, base = self.arguments(token)
+        if base is not None:
+            return self.identity(WITH_BASE, token, u=argument, v=base)
+        if name in IDENTITIES:
+            return self.identity(IDENTITIES[name], token, u=argument)
+        if name in ("abs", "Abs"):
+            return self.apply(absolute, argument, token=token)
         if name in ROOTS:
             return self.power(argument, ROOTS[name], token)
         if name == "exp":
@@ -248,6 +264,31 @@ class Parser:
         found = self.apply(function, argument, token=token)
         self.must_not_vanish(domain_of(function(argument, evaluate=False)))
         return found
+
+    def arguments(self, token: Token) -> tuple[Expr, Expr | None]:
+        """The argument of a function, and the base of a logarithm if it has one."""
+        opening = self.token
+        self.index += 1
+        argument = self.multiply(self.sum(), token)
+        base = None
+        if token.text in ("log", "ln") and self.accept(","):
+            base = self.multiply(self.sum(), token)
+        self.close(opening)
+        return argument, base
+
+    def close(self, opening: Token) -> None:
+        if not self.accept(")"):
+            self.fail(f"the '(' of column {opening.position + 1} needs a ')'", self.token)
+
+    def identity(self, text: str, token: Token, **bound: Expr) -> Expr:
+        """An identity with these arguments; its domain becomes part of the text's."""
+        inner = Parser(text, **bound)
+        try:
+            found = inner.expression()
+        except ParseError as error:
+            self.fail(error.reason, token)
+        self.nonzero.update(inner.nonzero)
+        return self.check(found, token)
 
     def finish(self) -> None:
         if self.token.kind != "end":

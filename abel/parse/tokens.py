@@ -8,9 +8,9 @@ from typing import NamedTuple
 MAX_LENGTH = 2000  # characters of text
 
 TOKEN = re.compile(
-    r"(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*|[-+*/^()=]"
+    r"(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\*\*|[-+*/^()=,]"
 )
-SPACE, SCIENTIFIC = re.compile(r"[ \t\r\n]*"), re.compile(r"[eE][-+]?[0-9]")
+SPACE, SCIENTIFIC = re.compile(r"[ \t\r\n]*"), re.compile(r"[eE][-+]?[0-9]+")
 # What Python reads as a number would be taken for a product.
 OTHER_BASE = re.compile(r"0(?:[bB][01]|[oO][0-7]|[xX][0-9a-fA-F])")
 
@@ -54,17 +54,18 @@ def tokenize(text: str) -> list[Token]:
         match = TOKEN.match(text, position)
         if not match:
             raise ParseError(text, position, f"unexpected character {text[position]!a}")
-        if match["number"] and SCIENTIFIC.match(text, match.end()):
-            reason = "scientific notation is not read; write 10^5 for 1e5, 2*e + 3 for a product"
-            raise ParseError(text, position, reason)
-        if match["number"] and text.startswith("_", match.end()):
+        end = match.end()
+        if match["number"] and (power := SCIENTIFIC.match(text, end)):
+            end = power.end()
+        if match["number"] and text.startswith("_", end):
             reason = "a number with _ in it is not read; write 1000 for 1_000"
             raise ParseError(text, position, reason)
         if match[0] == "0" and OTHER_BASE.match(text, position):
             reason = f"{text[position : position + 2]}... is not read; write the number in decimal"
             raise ParseError(text, position, reason + ", or 0*x for a product")
-        tokens.append(Token(match.lastgroup or match[0].replace("**", "^"), match[0], position))
-        position = skip_space(text, match.end())
+        kind = match.lastgroup or match[0].replace("**", "^")
+        tokens.append(Token(kind, text[position:end], position))
+        position = skip_space(text, end)
     if not tokens:
         raise ParseError(text, None, "there is nothing to read; write for example a*x + b = 0")
     return [*tokens, Token("end", "the end", len(text))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ from abel.operations import Generator, describe
 from abel.report.failures import diagnose
 from abel.report.kinds import structural_type
 from abel.report.trigger import tally
+from abel.roots import other_branch, why_no_root
 from abel.search import Oracle, Policy, Solution, beam, greedy, search
 from abel.trace import Trace
 from abel.transitions import State, TransitionCache
@@ -38,6 +40,7 @@ class Outcome:
     transitions: int = 0
     reason: str = ""  # of a failure without steps
     solution: Solution | None = None  # none from SymPy, which gives no steps
+    how: tuple[str, ...] = ()  # the branches to a root that the steps do not lead to
 
     @classmethod
     def of(cls, solution: Solution, seconds: float) -> Outcome:
@@ -62,6 +65,7 @@ class Study:
     complexity_coef: float
     budget: int  # states that a search without a policy expands for an equation
     limit: float  # seconds for SymPy
+    fall_back: bool = False  # whether other branches are followed where the policy finds no root
 
     def __post_init__(self) -> None:
         if not self.problems:
@@ -119,7 +123,7 @@ class Study:
             return trace, outcome.reason
         kind, last = diagnose(outcome.solution, self.new_cache(), self.config.max_steps)
         why = f"{kind} at step {last}" if trace.steps else "nothing found"
-        return replace(trace, steps=trace.steps[:last]), why
+        return replace(trace, steps=trace.steps[:last]), outcome.reason or why
 
     def decode_all(self, names: Sequence[str]) -> dict[str, list[Outcome]]:
         """The outcomes by decoder. Ctrl-C ends it: the last decoder then has fewer, if any."""
@@ -165,6 +169,7 @@ class Study:
                 "equation": problem.text, "family": problem.family, "solved": first.solved,
                 "root": first.root, "valid_when": first.valid_when,
                 "steps": len(first.solution.path) if first.solution else None,
+                "branches": list(first.how), "reason": first.reason,
                 "solved_by": solvers,
                 "always_by": [name for name in solvers if outcomes[name].valid_when is None],
             })  # fmt: skip
@@ -181,10 +186,13 @@ def with_policy(study: Study, outcomes: list[Outcome], width: int, show: Callabl
         begun = time.perf_counter()
         found = decoded(study, part, width, cache)
         seconds = (time.perf_counter() - begun) / len(part)
-        outcomes += [
-            failed(each, seconds) if isinstance(each, Exception) else Outcome.of(each, seconds)
-            for each in found
-        ]
+        for each in found:
+            if isinstance(each, Exception):
+                outcomes.append(failed(each, seconds))
+            elif each.solved or not study.fall_back:
+                outcomes.append(Outcome.of(each, seconds))
+            else:
+                outcomes.append(fallen_back(study, each, seconds, cache))
         show()
 
 
@@ -200,6 +208,29 @@ def decoded(
         if len(part) == 1:
             return [error]
     return [each for one in part for each in decoded(study, [one], width, study.new_cache())]
+
+
+def fallen_back(
+    study: Study, solution: Solution, seconds: float, cache: TransitionCache
+) -> Outcome:
+    """What the branches that the policy's steps left out lead to."""
+    begun = time.perf_counter()
+
+    def decode(equation: Equation, state: State) -> Solution:
+        return study.decode_from("greedy", equation, state, cache)
+
+    try:
+        found = other_branch(solution, decode, study.config, cache)
+    except Exception as error:  # a failure here is one more equation not solved
+        return failed(error, seconds)
+    outcome = Outcome.of(solution, seconds + time.perf_counter() - begun)
+    if found is None:
+        return replace(outcome, reason=why_no_root(solution.equation))
+    condition = found.verdict.valid_when
+    return replace(
+        outcome, solved=True, root=sstr(found.root), solution=None, how=found.how,
+        valid_when=None if condition is None else sstr(condition),
+    )  # fmt: skip
 
 
 def failed(error: Exception, seconds: float) -> Outcome:
@@ -261,3 +292,24 @@ def show_trace(problem: Problem, solution: Solution) -> dict[str, Any]:
 def as_mathml(lhs: Any, rhs: Any) -> str:
     left, right = (mathml(side, printer="presentation") for side in (lhs, rhs))
     return f"<math><mrow>{left}<mo>=</mo>{right}</mrow></math>"
+
+
+def print_solutions(study: Study, outcomes: Sequence[Outcome], form: str, single: bool) -> None:
+    """A single equation step by step; in a batch a line each, unless a format is asked for."""
+    documents = []
+    for problem, outcome in zip(study.problems, outcomes):
+        trace, why = study.told(outcome)
+        if trace is not None and form == "latex":
+            print(trace.to_latex())
+        elif trace is not None and form == "json":
+            documents.append(json.loads(trace.to_json()))
+        elif trace is not None and single:
+            print(trace.to_text() + (f": {why}" if why else ""))
+        else:
+            condition = f", valid when {outcome.valid_when}" if outcome.valid_when else ""
+            answer = f"x = {outcome.root}   (proved{condition})"
+            print(f"{problem.text}   {answer if outcome.solved else f'not solved: {why}'}")
+            for note in outcome.how if single else ():
+                print(f"    {note}")
+    if documents:
+        print(json.dumps(documents[0] if single else documents, indent=2))

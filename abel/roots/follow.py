@@ -8,7 +8,7 @@ apart if neither.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
 from itertools import product
@@ -85,7 +85,8 @@ def all_roots(
     """Every root that branches of the solution's steps lead to; also where they led to none."""
     equation = solution.equation
     explorer = Explorer(equation, decode, config, cache)
-    explorer.run(solution)
+    for _ in explorer.steps(solution):
+        pass
     ends: dict[Expr, tuple[str, ...]] = {solution.root: ()} if solution.solved else {}
     for value, how in explorer.ends:
         ends.setdefault(value, how)
@@ -128,7 +129,8 @@ class Explorer:
         self.asked = 0
         self.every_branch = True
 
-    def run(self, solution: Solution) -> None:
+    def steps(self, solution: Solution) -> Iterator[None]:
+        """Follow one lead after another."""
         start = start_of(self.equation, self.cache)
         self.pending = [Lead(start, actions_of(solution), solution.solved)]
         for _ in range(MAX_LEADS):
@@ -136,6 +138,7 @@ class Explorer:
                 return
             if not self.follow(self.pending.pop(0)):
                 self.every_branch = False
+            yield
         self.every_branch = False
 
     def follow(self, lead: Lead) -> bool:
@@ -196,10 +199,10 @@ class Explorer:
             self.every_branch = False
         fresh = Symbol(self.names[num_integers], integer=True)
         leads = []
-        for fork in row.forks(Taken(form.lhs, form.rhs, after.rhs, transform, fresh)):
-            there = state.push(
-                self.cache.form(*settle(after.lhs, fork.rhs)), fork.transform, row.kind
-            )
+        taken = Taken(form.lhs, form.rhs, after.rhs, transform, fresh, action.term)
+        for fork in row.forks(taken):
+            lhs = after.lhs if fork.lhs is None else fork.lhs
+            there = state.push(self.cache.form(*settle(lhs, fork.rhs)), fork.transform, row.kind)
             step = describe(action._replace(op=fork.op or action.op))
             note = (f"{form}: {step}, {fork.note}",) if fork.note else ()
             used = num_integers + counts(fork, fresh)

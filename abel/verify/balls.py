@@ -75,6 +75,7 @@ def _atan(z: acb) -> acb:
 FUNCTIONS: dict[type, Callable[[acb], acb]] = {
     exp: acb.exp, sp.sin: acb.sin, sp.cos: acb.cos, sp.tan: acb.tan, sp.log: _log,
     sp.asin: acb.asin, sp.acos: acb.acos, sp.atan: _atan, sp.LambertW: acb.lambertw,
+    sp.Abs: lambda z: acb(abs(z)),
 }  # fmt: skip
 CONSTANTS: dict[Expr, Callable[[], Any]] = {
     pi: arb.pi,

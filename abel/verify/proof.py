@@ -9,30 +9,27 @@ products are also split by sign. Where a number decides, it is a ball that exclu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import reduce, wraps
+from functools import reduce
 from itertools import product
 
 import sympy as sp
 from flint import acb, arb
-from sympy import QQ, Add, Expr, Float, Ge, I, Le, Mul, Pow, Rational, Symbol, exp, pi
-from sympy.logic.boolalg import Boolean
+from sympy import QQ, Add, Expr, Float, I, Mul, Pow, Rational, Symbol, exp, pi
 from sympy.polys.rings import PolyElement
 
-from abel.equation import ONE, ZERO, X, integer_bits
+from abel.equation import ONE, X, integer_bits
 from abel.verify.balls import Point
 from abel.verify.kernels import (
     INVERSE,
     PARITY,
     GiveUp,
-    Kernel,
-    KernelRing,
     as_qq,
     as_rational,
     lowest,
     prime_powers,
     shifted,
 )
+from abel.verify.signs import SignedRing, tentative
 
 MAX_BITS = 4096  # of a number in a proof
 NESTING = 4  # roots within roots that are looked into to see that something is 0
@@ -52,21 +49,7 @@ def is_below(value: acb | arb, bound: arb) -> bool | None:
     return True if size < bound else False if size > bound else None
 
 
-def _tentative(method: Callable) -> Callable:
-    """Conditions and divisors that were noted on the way are forgotten if nothing came of it."""
-
-    @wraps(method)
-    def wrapper(self, *args):
-        before = dict(self.conditions), dict(self.divisors)
-        result = method(self, *args)
-        if not result:
-            self.conditions, self.divisors = before
-        return result
-
-    return wrapper
-
-
-class Tower(KernelRing):
+class Tower(SignedRing):
     """A proof under way.
 
     Depth 0 uses only what holds on every branch. Depth 1 takes the branches at a sample point and
@@ -75,12 +58,10 @@ class Tower(KernelRing):
     """
 
     def __init__(self, symbols: list[Symbol], point: Point, depth: int, orders: dict) -> None:
-        super().__init__(symbols, orders)
-        self.point, self.depth = point, depth
+        super().__init__(symbols, orders, point, depth)
         self.angles: dict[tuple, PolyElement] = {}  # u, by (sin, sin(u)), ...
         self.origins: dict[PolyElement, tuple[PolyElement, int]] = {}  # (u, n), by u**n
         self.logarithms: dict[PolyElement, PolyElement] = {}  # u, by exp(u)
-        self.conditions: dict[Boolean, None] = {}
         self.tried: dict[PolyElement, int] = {}  # how deep it was tried to show that f is 0
 
     # From SymPy
@@ -128,8 +109,10 @@ class Tower(KernelRing):
             if kind is sp.atan:  # which has poles at I and -I
                 self.divide_by(self.one + self.times(arg, arg))
             result = self.inverse_trig(kind, arg)
+        elif kind is sp.Abs:
+            result = self.absolute(arg)
         elif kind is sp.LambertW:
-            result = self.kernel(kind, arg) if arg else self.zero
+            result = self.lambert(arg) if arg else self.zero
         else:
             raise GiveUp
         return result
@@ -137,68 +120,6 @@ class Tower(KernelRing):
     def argument(self, expr: Expr, arg: Expr) -> PolyElement:
         """An argument of `expr`, converted; `abel.verify.named` has another way."""
         return self.convert(arg)
-
-    # Signs and ranges of what is real; at depth 0 only those that hold everywhere
-
-    def assume(self, expr: Expr, low: Expr | None, high: Expr | None) -> bool:
-        """Whether a real expression is low <= expr <= high at the sample point; a condition from
-        now on if it has symbols.
-        """
-        constant, expr = expr.as_coeff_Add()
-        if expr.free_symbols and not self.depth:
-            return False
-        bounds = [(kind, b - constant) for kind, b in ((Ge, low), (Le, high)) if b is not None]
-        for kind, bound in bounds:
-            if self.point.sign(expr - bound) != (1 if kind is Ge else -1):
-                return False
-        if expr.free_symbols:
-            self.conditions |= {kind(expr, bound, evaluate=False): None for kind, bound in bounds}
-        return True
-
-    @_tentative
-    def sign(self, f: PolyElement) -> int | None:
-        """1 or -1, with its condition noted; None if f is not real or too close to 0."""
-        if not f or not self.real(f):
-            return None
-        odd = [p for p, e in self.factors(f) if e % 2 and not self.positive(p)]
-        core = math.prod(odd, start=self.one)
-        single = self.kernels_in(core)[0] if len(core) == 1 and sum(core.LM) == 1 else None
-        inner = single.arg if single and single.kind in (sp.asin, sp.atan, sp.log) else None
-        if single and inner is not None:  # the sign of something simpler
-            known = self.sign(inner - int(single.kind is sp.log))
-        else:
-            expr = self.expression(core)
-            known = self.assume(expr, ZERO, None) or self.assume(expr, None, ZERO)
-        return self.point.sign(self.expression(f)) if known else None
-
-    @_tentative
-    def real(self, f: PolyElement) -> bool:
-        """Whether every kernel in f is real, its conditions noted."""
-        return all(self.real_kernel(kernel) for kernel in self.kernels_in(f))
-
-    def real_kernel(self, kernel: Kernel) -> bool:
-        kind, arg, _ = kernel
-        if kind in (Pow, I, sp.log, sp.LambertW):
-            return self.sign(arg) == 1
-        if kind is sp.asin:
-            return self.real(arg) and self.within(arg, -ONE, ONE)
-        return arg is None or self.real(arg)
-
-    @_tentative
-    def within(self, f: PolyElement, low: Expr, high: Expr) -> bool:
-        """Whether low <= f <= high, noted as a condition; multiples of pi move into the bounds."""
-        shift = f.coeff(self.pi)
-        f, shift = f - self.pi * shift, pi * as_rational(shift)
-        low, high = low - shift, high - shift
-        if f and f.LC < 0:
-            f, low, high = -f, -high, -low
-        return self.assume(self.expression(f), None if self.positive(f) and low <= 0 else low, high)
-
-    def positive(self, f: PolyElement) -> bool:
-        """Whether a real f is plainly a sum of positive terms."""
-        sure = [kernel.kind in (Pow, exp, pi, sp.LambertW) for kernel in self.kernels]
-        even = all(sure[i] or e % 2 == 0 for monom in f for i, e in enumerate(monom) if e)
-        return even and all(c > 0 for c in f.values())
 
     # Functions
 
@@ -278,6 +199,28 @@ class Tower(KernelRing):
         )
         return self.times(self.power(base, int(whole)), root)
 
+    def lambert(self, f: PolyElement) -> PolyElement:
+        """W(f), which is u where f = u*exp(u) with a real u from -1 on."""
+        for (kind, arg, order), e, kernel in zip(self.kernels, lowest(f), self.ring.gens):
+            if kind is not exp or not e or arg is None:
+                continue
+            u = arg * QQ(e, order)
+            if self.times(u, self.power(kernel, e)) == f and self.real(u):
+                if self.assume(self.expression(u), -ONE, None):
+                    return u
+        return self.kernel(sp.LambertW, f)
+
+    def absolute(self, f: PolyElement) -> PolyElement:
+        """|f| = sqrt(f**2) where f is real, and only there; factor by factor."""
+        result = self.one * abs(f.LC)
+        for base, e in self.factors(f) if f else ():
+            if not self.real(base):
+                raise GiveUp
+            square = self.times(base, base)
+            self.origins[square] = (base, 2)
+            result = self.times(result, self.power(self.root(square, HALF), e))
+        return result
+
     def log(self, f: PolyElement) -> PolyElement:
         self.divide_by(f)
         result = self.zero
@@ -312,8 +255,6 @@ class Tower(KernelRing):
         for k, (kind, arg, _) in zip(self.ring.gens, self.kernels):
             if kind is not INVERSE or arg is None:
                 continue
-            if sp.log not in {kernel.kind for kernel in self.kernels_in(arg)}:
-                continue
             lead = self.ring.from_dict({arg.LM: arg.LC})  # arg is monic
             while divisible := [m for m in f if all(map(int.__ge__, m, (k * lead).LM))]:
                 term = self.ring.from_dict({max(divisible): f[max(divisible)]})
@@ -341,21 +282,23 @@ class Tower(KernelRing):
         return None
 
     def exp_of_angle(self, kind: type, u: PolyElement, c: Rational) -> PolyElement | None:
-        """exp(c*I*kind(u)) for pi, asin and atan; of an odd multiple of atan(u) for real u only."""
+        """exp(c*I*kind(u)) for pi, asin and atan."""
         if kind is pi:
             return self.radical(-self.one, c)
-        even = c % 2 == 0
-        if kind not in (sp.asin, sp.atan) or (kind is sp.atan and not even and not self.real(u)):
+        if kind not in (sp.asin, sp.atan):
             return None
         iu = self.times(self.i, u) * (1 if c > 0 else -1)
-        if kind is sp.atan and even:  # exp(2*I*atan(u)) = (1 + I*u)/(1 - I*u)
-            half_turn = self.times(self.one + iu, self.inverse(self.one - iu))
-            return self.power(half_turn, int(abs(c) / 2))
-        square = self.times(u, u)
         if kind is sp.asin:  # exp(I*asin(u)) = sqrt(1 - u**2) + I*u
+            square = self.times(u, u)
             return self.root(self.root(self.one - square, HALF) + iu, abs(c))
-        # exp(I*atan(u)) = (1 + I*u)/sqrt(1 + u**2)
-        return self.root(self.times(self.one + iu, self.root(self.one + square, -HALF)), abs(c))
+        above, below = self.one + iu, self.one - iu
+        if c % 2 == 0:  # exp(2*I*atan(u)) = (1 + I*u)/(1 - I*u)
+            return self.power(self.times(above, self.inverse(below)), int(abs(c) / 2))
+        if self.real(u):  # exp(I*atan(u)) = (1 + I*u)/sqrt(1 + u**2)
+            square = self.times(u, u)
+            return self.root(self.times(above, self.root(self.one + square, -HALF)), abs(c))
+        # For every u that is not I or -I, principal roots:
+        return self.root(self.times(self.root(above, HALF), self.root(below, -HALF)), abs(c))
 
     def half_turns(self, monom: tuple[int, ...], places: list[int]) -> PolyElement | None:
         """n if `monom` is I*pi*n with n a product of integer symbols: exp(I*pi*n) = (-1)**n."""
@@ -399,7 +342,7 @@ class Tower(KernelRing):
 
     # The proof
 
-    @_tentative
+    @tentative
     def vanishes(self, f: PolyElement, nesting: int = NESTING) -> bool:
         """Whether f is 0: at sight, or as a factor is high*k**j + low with k**j = -low/high."""
         f = self.reduced(f)
@@ -424,7 +367,7 @@ class Tower(KernelRing):
                 return True
         return nesting == NESTING and (self.is_no_turn(f, self.one) or self.is_no_turn(f, self.i))
 
-    @_tentative
+    @tentative
     def is_no_turn(self, f: PolyElement, unit: PolyElement) -> bool:
         """Whether f is 0 since exp(unit*f) is 1, and f too small for a turn of 2*pi: sums of
         logarithms (unit 1) or of angles (unit I), with rational factors.
@@ -432,13 +375,21 @@ class Tower(KernelRing):
         kinds = {kernel.kind for kernel in self.kernels_in(f)}
         if kinds.isdisjoint((sp.log,) if unit == 1 else (sp.asin, sp.atan)):
             return False
-        f *= math.lcm(*[int(c.denominator) for c in f.values()])
+        f = self.cleared(f) * math.lcm(*[int(c.denominator) for c in f.values()])
         if not self.vanishes(self.exp(self.times(unit, f)) - 1, NESTING - 1):
             return False
         expr = self.expression(f)
         if not expr.free_symbols:
             return bool(self.point.settle(expr, lambda z: is_below(z, arb(3))))
         return self.real(f) and (unit == 1 or self.within(f, -pi, pi))
+
+    def cleared(self, f: PolyElement) -> PolyElement:
+        """f times what it is divided by, which is not 0."""
+        f = shifted(f, tuple(min(e, 0) for e in lowest(f)))
+        for i, (kind, arg, _) in enumerate(self.kernels):
+            if kind is INVERSE and arg is not None and (e := max(monom[i] for monom in f)):
+                f = self.times(f, self.power(arg, e))
+        return f
 
     def principal(self, value: PolyElement, base: PolyElement, order: int, j: int) -> bool:
         """Whether value, with value**order = base**j, is the principal base**(j/order)."""
