@@ -121,9 +121,11 @@ COMPUTE = {
     "+": lambda p, q: p + q, "-": lambda p, q: p - q, "*": lambda p, q: p * q,
     "/": lambda p, q: p / q, "^": to_power, "neg": lambda p: -p,
     "sqrt": PRECISE.sqrt, "cbrt": lambda p: to_power(p, PRECISE.mpf(1) / 3),
-    "ln": PRECISE.log, "LambertW": PRECISE.lambertw,
+    "ln": PRECISE.log, "LambertW": PRECISE.lambertw, "abs": abs, "Abs": abs,
+    "log2": lambda p: PRECISE.log(p) / PRECISE.log(2), "log10": PRECISE.log10,
     **{name: getattr(PRECISE, name)
-       for name in ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan")},
+       for name in "exp log sin cos tan asin acos atan cot sec csc acot asec acsc sinh cosh tanh"
+       " coth sech csch asinh acosh atanh acoth asech acsch".split()},
 }  # fmt: skip
 KNOWN = {"pi": PRECISE.pi, "E": PRECISE.e, "I": PRECISE.j}
 

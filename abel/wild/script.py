@@ -28,8 +28,8 @@ from sympy import (
 
 from abel.datasets import textbook
 from abel.encode import Observation
+from abel.env import SUPPLIED, EnvConfig
 from abel.env import WORLD as ROWS
-from abel.env import EnvConfig
 from abel.equation import ZERO, Equation, X, has_x, split_factor, split_summand
 from abel.operations import Action
 from abel.operations.let import lets
@@ -41,7 +41,7 @@ from abel.transitions import TransitionCache
 WIDTH, LAST = 6, 40.0  # of the beam; how unlikely an action is that no rule proposes
 WORLD = EnvConfig(
     terms="blocks", relabel=False, branches=True, substitutions="general", max_steps=20,
-    cache_size=5000, **ROWS,
+    cache_size=5000, tan=True, resolvent=True, max_changes=8, **SUPPLIED, **ROWS,
 )  # fmt: skip
 
 
