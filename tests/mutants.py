@@ -127,7 +127,7 @@ MUTANTS = [
         ("gradients add up", "optimizer.zero_grad()", "pass"),
         ("no shuffling", "rng.permutation(args.batch_size)", "np.arange(args.batch_size)"),
         ("one epoch", "in range(args.num_epochs)", "in range(1)"),
-        ("one cloned step per minibatch", "math.ceil(args.replay_share * len(chosen))", "1"),
+        ("one cloned step per minibatch", "int(np.ceil(args.replay_share * len(chosen)))", "1"),
         ("no self-imitation", "policy if args.self_imitation else None", "None"),
         ("loss may be infinite", "if not torch.isfinite(loss + norm):", "if False:"),
         ("target kl ignored", "if args.target_kl is not None and", "if False and"),

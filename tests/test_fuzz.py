@@ -19,6 +19,7 @@ from abel import Env, EnvConfig, Trace
 from abel.datasets import textbook
 from abel.equation import Equation, num_nodes
 from abel.parse import FUNCTIONS, MAX_PARSED_NODES, ParseError, parse, parse_expression
+from abel.parse.functions import IDENTITIES
 from abel.verify import verify_root
 
 CPU_LIMIT = 10  # seconds for one case, which takes milliseconds: a hang, not a busy machine
@@ -44,7 +45,10 @@ def run(check, count: int, **options) -> None:
 LETTERS = ("a", "b", "c", "d", "e", "k_1", "S", "alpha")
 ATOMS = ("x", "x", "x", "1", "2", "3", "5", "0.5", "pi", "E", "I", *LETTERS)
 OPERATORS = {"+": 1, "-": 1, "*": 2, "/": 2, "^": 3}
-INSTRUCTIONS = (*ATOMS, *OPERATORS, "+", "-", "*", "/", "*", *FUNCTIONS, "neg")
+# The others are read as texts of these (test_world): what SymPy prints of them inside each other
+# can be too large to be read again.
+OWN = tuple(name for name in FUNCTIONS if name not in IDENTITIES)
+INSTRUCTIONS = (*ATOMS, *OPERATORS, "+", "-", "*", "/", "*", *OWN, "neg")
 
 
 def grow(program: bytes):
@@ -66,7 +70,7 @@ def write(tree, outer: int = 0) -> str:
     if isinstance(tree, str):
         return tree
     name, *args = tree
-    if name in FUNCTIONS:
+    if name in OWN:
         return f"{name}({write(args[0])})"
     if name == "neg":
         inner, text = 1, f"-{write(args[0], 2)}"
@@ -122,10 +126,8 @@ COMPUTE = {
     "/": lambda p, q: p / q, "^": to_power, "neg": lambda p: -p,
     "sqrt": PRECISE.sqrt, "cbrt": lambda p: to_power(p, PRECISE.mpf(1) / 3),
     "ln": PRECISE.log, "LambertW": PRECISE.lambertw, "abs": abs, "Abs": abs,
-    "log2": lambda p: PRECISE.log(p) / PRECISE.log(2), "log10": PRECISE.log10,
     **{name: getattr(PRECISE, name)
-       for name in "exp log sin cos tan asin acos atan cot sec csc acot asec acsc sinh cosh tanh"
-       " coth sech csch asinh acosh atanh acoth asech acsch".split()},
+       for name in ("exp", "log", "sin", "cos", "tan", "asin", "acos", "atan")},
 }  # fmt: skip
 KNOWN = {"pi": PRECISE.pi, "E": PRECISE.e, "I": PRECISE.j}
 
@@ -265,7 +267,7 @@ def any_text(text):
         equation = parse(text)
     except ParseError as error:
         assert error.text == text and error.reason
-        assert len(str(error).splitlines()) == 1 and len(str(error)) < 400
+        assert len(str(error).splitlines()) == 1 and len(str(error)) < 500
         assert error.position is None or 0 <= error.position <= len(text)
     else:
         assert isinstance(equation, Equation)
