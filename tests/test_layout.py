@@ -43,7 +43,7 @@ DOORS = (
     "rewrite", "parse", "verify", "search", "roots", "datasets", "cohort", "diagram", "certificate",
 )  # fmt: skip
 # open_wild and open_world are drawn with the tools that the other datasets are drawn with.
-REACH_PAST = {"wild.families", "wild.world"}
+REACH_PAST = {"wild.drafts", "wild.families", "wild.world"}
 ORDER = ("", *ENVIRONMENT, *ROOMS, "train_ppo", "evaluate", *COMMANDS)
 
 CEILING = 450

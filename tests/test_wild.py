@@ -80,7 +80,7 @@ def test_sampled_equations_have_a_route():
 
 
 def test_a_family_comes_out_as_it_is_in_the_file():
-    _, drawn, _ = wild.draft("quad_cube", "zeroshot", decisions_for(0))
+    _, drawn, _ = wild.draft_part("quad_cube", "zeroshot", decisions_for(0))
     assert drawn == [p for p in load_dataset(WILD, "zeroshot") if p.family == "quad_cube"]
 
 

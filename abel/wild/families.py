@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
 
-from abel.datasets.classes import canonical_key
 from abel.datasets.decisions import Decisions
-from abel.datasets.generate import as_problem, family_expression, is_heldout, level_draft, render
+from abel.datasets.generate import as_problem, family_expression, level_draft, render
 from abel.datasets.load import FAMILIES, WILD, DatasetError, Problem
 from abel.datasets.templates import LETTERS, signed_number
 from abel.datasets.textbook import decided_route
-from abel.parse import ParseError, parse
+from abel.parse import parse
+from abel.wild.drafts import draft
 
 # A to F are coefficients, L to N, R and S numbers, K a factor of x, G and H x or a linear form, P
 # and Q numbers without a common factor.
@@ -155,41 +154,30 @@ def draw(template: str, rng: random.Random, plain: bool) -> str:
     return str(parse(text))
 
 
-def draft(family: str, part: str, decisions: Decisions) -> tuple[list[Problem], list[Problem], str]:
+def draft_part(
+    family: str, part: str, decisions: Decisions
+) -> tuple[list[Problem], list[Problem], str]:
     """Training and held-out equations of a family, and what happened on the way."""
     extra = part not in ("trained", "zeroshot", "nested")  # of open_wild itself
     rng = random.Random(f"{decisions.seed} wild {f'{part} ' * extra}{family}")
-    counts: Counter[str] = Counter()
-    train: list[Problem] = []
-    heldout: list[Problem] = []
     route = "general route with resolvent" if "quartic" in part else "general route"
     unseen = part in ("zeroshot", "nested", "quartic_nested")
     sizes = (0, NUM_UNSEEN) if unseen else (NUM_TRAIN, NUM_HELDOUT)
-    seen: set[tuple[int, int]] = set()
-    while (len(train), len(heldout)) != sizes:
-        counts["drawn"] += 1
-        if counts["drawn"] > 100 * sum(sizes):
-            raise DatasetError(f"{family}: too few classes for {sizes[0]} + {sizes[1]} equations")
+
+    def drawn(_: int) -> Problem:
         template = PARTS[part][family]
-        try:
-            problem = (
-                Problem(draw(template, rng, part == "plain"), family)
-                if template
-                else as_problem(family, family_expression(family, rng))
-            )
-        except ParseError:  # numbers may cancel x
-            counts["without x"] += 1
-            continue
-        key = canonical_key(problem.equation)
-        chosen, size = (heldout, sizes[1]) if is_heldout(key, decisions) else (train, sizes[0])
-        if key in seen or len(chosen) == size:
-            counts["repeated" if key in seen else "surplus"] += 1
-        elif not decided_route(problem, decisions, route):
-            counts["unsolved"] += 1
-        else:
-            chosen.append(problem)
-        seen.add(key)
-    return train, heldout, f"{family}: " + ", ".join(f"{n} {k}" for k, n in counts.items())
+        if template:
+            return Problem(draw(template, rng, part == "plain"), family)
+        return as_problem(family, family_expression(family, rng))
+
+    def has_route(problem: Problem) -> bool:
+        return decided_route(problem, decisions, route)
+
+    most = 100 * sum(sizes)
+    train, heldout, note = draft(family, sizes, most, drawn, has_route, decisions, "without x")
+    if (len(train), len(heldout)) != sizes:
+        raise DatasetError(f"{family}: too few classes for {sizes[0]} + {sizes[1]} equations")
+    return train, heldout, note
 
 
 def files(decisions: Decisions) -> dict[str, str]:
@@ -198,7 +186,7 @@ def files(decisions: Decisions) -> dict[str, str]:
     notes: dict[str, list[str]] = {part: [] for part in parts}
     for part in ("trained", "zeroshot", "nested"):
         for family in PARTS[part]:
-            train, heldout, note = draft(family, part, decisions)
+            train, heldout, note = draft_part(family, part, decisions)
             parts["train"] += train
             parts["heldout" if part == "trained" else part] += heldout
             notes["train" if part == "trained" else part].append(note)
@@ -217,9 +205,10 @@ def files(decisions: Decisions) -> dict[str, str]:
 def extra_files(name: str, decisions: Decisions) -> dict[str, str]:
     """The files of a set that goes with open_wild: name to content."""
     part = name.removeprefix(f"{WILD}_")
-    drafts = [draft(family, part, decisions) for family in PARTS[part]]
+    drafts = [draft_part(family, part, decisions) for family in PARTS[part]]
     nested = [
-        draft(family, f"{part}_nested", decisions) for family in PARTS.get(f"{part}_nested", ())
+        draft_part(family, f"{part}_nested", decisions)
+        for family in PARTS.get(f"{part}_nested", ())
     ]
     written = {}
     for split, drawn, problems in (

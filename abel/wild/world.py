@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from abel.datasets.classes import canonical_key
 from abel.datasets.decisions import Decisions
-from abel.datasets.generate import is_heldout, render
+from abel.datasets.generate import render
 from abel.datasets.load import WORLD, Problem
 from abel.datasets.templates import LETTERS, signed_number
 from abel.equation import Equation, X, integer_bits, num_nodes, split_factor
-from abel.parse import ParseError, parse
+from abel.parse import parse
 from abel.rewrite import collect, difference
+from abel.wild.drafts import draft
 from abel.wild.script import has_route
 
 # A to F are coefficients, numbers or letters; L to N, R and S numbers; T is between -1 and 1, U
@@ -304,32 +304,18 @@ NUM_TRAIN, NUM_HELDOUT, MAX_DRAWS = 18, 7, 300  # per family
 QUESTION = "world route"
 
 
-def draft(family: str, decisions: Decisions) -> tuple[list[Problem], list[Problem], str]:
+def draft_family(family: str, decisions: Decisions) -> tuple[list[Problem], list[Problem], str]:
     """Training and held-out equations of a family, and what happened on the way."""
     rng = random.Random(f"{decisions.seed} world {family}")
-    counts: Counter[str] = Counter()
-    train: list[Problem] = []
-    heldout: list[Problem] = []
     sizes = (0, NUM_HELDOUT) if family in HELD_OUT else (NUM_TRAIN, NUM_HELDOUT)
-    seen: set[tuple[int, int]] = set()
-    while (len(train), len(heldout)) != sizes and counts["drawn"] < MAX_DRAWS:
-        counts["drawn"] += 1
-        try:
-            problem = Problem(text_of(family, counts["drawn"], rng), family)
-            key = canonical_key(problem.equation)
-        except (ParseError, ArithmeticError):  # numbers may cancel x, or grow
-            counts["unreadable"] += 1
-            continue
-        aside = is_heldout(key, decisions)
-        chosen, size = (heldout, sizes[1]) if aside else (train, sizes[0])
-        if key in seen or len(chosen) == size:
-            counts["repeated" if key in seen else "surplus"] += 1
-        elif not decisions.agrees(QUESTION, problem.text, lambda: has_route(problem)):
-            counts["unsolved"] += 1
-        else:
-            chosen.append(problem)
-        seen.add(key)
-    return train, heldout, f"{family}: " + ", ".join(f"{n} {k}" for k, n in counts.items())
+
+    def drawn(number: int) -> Problem:
+        return Problem(text_of(family, number, rng), family)
+
+    def solvable(problem: Problem) -> bool:
+        return decisions.agrees(QUESTION, problem.text, lambda: has_route(problem))
+
+    return draft(family, sizes, MAX_DRAWS, drawn, solvable, decisions, "unreadable")
 
 
 def text_of(family: str, number: int, rng: random.Random) -> str:
@@ -369,8 +355,8 @@ def says_zero(equation: Equation) -> bool:
 
 def files(decisions: Decisions) -> dict[str, str]:
     """The files of the set: name to content."""
-    drafts = [draft(family, decisions) for family in (*TRAINED, *CONSTRUCTED)]
-    unseen = [draft(family, decisions) for family in HELD_OUT]
+    drafts = [draft_family(family, decisions) for family in (*TRAINED, *CONSTRUCTED)]
+    unseen = [draft_family(family, decisions) for family in HELD_OUT]
     parts = {
         "train": (drafts, distinct(p for train, _, _ in drafts for p in train)),
         "heldout": (drafts, distinct(p for _, heldout, _ in drafts for p in heldout)),
