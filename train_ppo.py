@@ -29,7 +29,7 @@ from abel.env import SUPPLIED, WORLD, EnvConfig, SyncVectorEnv
 from abel.learner import checkpoint, config
 from abel.learner.batch import POOLS, Batch, action_sums, neighbor_sums
 from abel.learner.config import NetConfig, ReplayName, WatchConfig, check_batches, check_counts
-from abel.learner.curriculum import SolveCounts
+from abel.learner.curriculum import SolveCounts, practicing
 from abel.learner.forward import Outputs, as_policy, forward
 from abel.learner.interrupts import collect_garbage, deferred
 from abel.learner.progress import Progress, training_line
@@ -147,7 +147,8 @@ class Args:
 GENERAL: dict[str, Any] = {
     "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
     "env": replace(OUR_ENV, substitutions="general", constants="repeats", tan=True,
-                   conditional_penalty=0.2, max_steps=28, max_changes=10, max_goals=4),
+                   conditional_penalty=0.2, complexity_coef=0.002, max_steps=28, max_changes=10,
+                   max_goals=4),
 }  # fmt: skip
 PRESETS: dict[str, dict[str, Any]] = {  # only what differs from Args()
     "default": {},
@@ -411,11 +412,7 @@ def frontier_weights(counts: SolveCounts) -> np.ndarray:
     of the draws: what is within reach is practiced, however many equations are out of it.
     """
     weights = curricula.inverse_weights(counts.num_solved)  # as 1 / (1 + num_solved)
-    known = np.bincount(counts.class_of, counts.num_solved)[counts.class_of] > 0
-    share = weights[known].sum()
-    if 0 < share < 0.5:
-        weights *= np.where(known, 0.5 / share, 0.5 / (1 - share))
-    return weights
+    return practicing(weights, counts.known[counts.class_of])
 
 
 def choose(name: curricula.CurriculumName, counts: SolveCounts) -> int:

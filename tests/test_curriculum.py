@@ -111,9 +111,21 @@ def test_every_curriculum_draws_and_resumes(name):
 def test_balanced_weights_do_not_count_equations():
     counts = SolveCounts(["large"] * 98 + ["small"] * 2, seed=0)
     assert shares("balanced", counts) == [0.5, 0.5]
+    for index in (98, 98, 98, 99):
+        counts.record(index, True)
     for index in range(98):
         counts.record(index, True)
-    assert shares("balanced", counts) == pytest.approx([1 / 3, 2 / 3])  # 1/2 against 1
+    assert shares("balanced", counts) == pytest.approx([4 / 7, 3 / 7])  # 1/2 against 3/8
+
+
+@pytest.mark.parametrize("name", ["frontier", "balanced"])
+def test_what_was_solved_before_gets_half_of_the_draws(name):
+    counts = SolveCounts(["near"] + ["far"] * 4 + ["out of reach"] * 5, seed=0)
+    for _ in range(9):
+        counts.record(0, True)
+    assert counts.known.tolist() == [False, True, False]
+    rest = [0.5 * 4 / 9, 0.5 * 5 / 9] if name == "frontier" else [0.25, 0.25]
+    assert shares(name, counts) == pytest.approx([rest[0], 0.5, rest[1]])
 
 
 def test_inverse_sampling_turns_to_what_is_not_mastered():

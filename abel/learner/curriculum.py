@@ -10,6 +10,14 @@ import numpy as np
 COUNTS = ("num_solved", "visits", "solved", "failed", "fast", "slow")  # what a checkpoint keeps
 
 
+def practicing(weights: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Probabilities in which what is known has at least half; the rest keeps its proportions."""
+    share = weights[known].sum()
+    if 0 < share < 0.5:
+        weights = weights * np.where(known, 0.5 / share, 0.5 / (1 - share))
+    return weights
+
+
 class SolveCounts:
     """Counts of solves and failures, with the random stream that equations are drawn with."""
 
@@ -26,6 +34,11 @@ class SolveCounts:
         if optimistic:  # what was never tried counts as moving fast
             self.fast += 1.0
         self.rng = np.random.default_rng(seed)
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which classes have been solved before, by any of their equations."""
+        return np.bincount(self.class_of, self.num_solved, len(self.classes)) > 0
 
     def record(self, index: int, solved: bool) -> None:
         """Note how an episode on equation `index` ended."""

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from abel.learner.curriculum import SolveCounts
+from abel.learner.curriculum import SolveCounts, practicing
 
 CurriculumName = Literal[
     "uniform", "inverse", "frontier", "balanced", "lp", "lp-optimistic", "ucb-lp", "thompson"
@@ -52,10 +52,10 @@ def ucb_weights(progress: np.ndarray, visits: np.ndarray, beta: float) -> np.nda
 
 def balanced_weights(counts: SolveCounts) -> np.ndarray:
     """Classes by the mean of their equations' inverse frequencies, not by the sum: a small class
-    is not drowned by a large one.
+    is not drowned by a large one. Those that have been solved before get at least half.
     """
     means = np.array([np.mean(1 / (1 + counts.num_solved[m])) for m in counts.members])
-    return means / means.sum()
+    return practicing(means / means.sum(), counts.known)
 
 
 def thompson_class(solved: np.ndarray, failed: np.ndarray, rng: np.random.Generator) -> int:
