@@ -146,6 +146,7 @@ class Args:
 
 GENERAL: dict[str, Any] = {
     "search_equations": 2, "curriculum": "balanced", "epsilon_start": 0,
+    "num_epochs": 8, "net": NetConfig(hidden=128),  # the environment takes most of the time
     "env": replace(OUR_ENV, substitutions="general", constants="repeats", tan=True,
                    conditional_penalty=0.2, complexity_coef=0.002, max_steps=28, max_changes=10,
                    max_goals=4),

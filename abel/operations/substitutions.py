@@ -27,6 +27,7 @@ from abel.equation import (
     split_summand,
 )  # fmt: skip
 from abel.numeric import is_zero
+from abel.operations.ansatz import as_sum
 from abel.operations.forks import Fork, Taken
 from abel.operations.laurent import Terms, convolve, merged, without_zeros
 from abel.operations.legality import Facts, Sides
@@ -218,6 +219,9 @@ def squares(lhs: Expr, rhs: Expr) -> Applied | None:
     The right side is a square where its discriminant, a cubic in h, is 0. Where it can become a
     constant, the quartic is one in a square of x + b/4, and needs no h.
     """
+    known = as_sum(lhs, rhs)  # shared with the forms, which are asked about every equation
+    if known is None or known.kind != "powers" or max(known.parts[ONE]) != 4:
+        return None
     coeffs = exact_coefficients(lhs, rhs)
     if coeffs is None or len(coeffs) != 5:
         return None

@@ -54,7 +54,7 @@ def balanced_weights(counts: SolveCounts) -> np.ndarray:
     """Classes by the mean of their equations' inverse frequencies, not by the sum: a small class
     is not drowned by a large one. Those that have been solved before get at least half.
     """
-    means = np.array([np.mean(1 / (1 + counts.num_solved[m])) for m in counts.members])
+    means = np.bincount(counts.class_of, 1 / (1 + counts.num_solved)) / np.bincount(counts.class_of)
     return practicing(means / means.sum(), counts.known)
 
 
