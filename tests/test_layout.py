@@ -59,7 +59,7 @@ LONG_FUNCTIONS = {"train_ppo.main", "datasets.load.main"}
 MOST_DECISIONS = 15  # cyclomatic complexity of a function, with those inside it
 NOT_SIMPLE = {  # and why
     "a loop that is to be read in one piece": {
-        "train_ppo.main", "env.step", "picov.reward.learn_from_reward",
+        "train_ppo.main", "env.step",
         "bench.training.bench_train",
     },
     "a branch for each kind of expression, and nothing else": {
@@ -201,7 +201,7 @@ def test_torch_comes_with_networks_only():
     }  # fmt: skip
     assert importers("torch", True) == {*networks, "picov.__main__", "train_ppo", "evaluate"}
     with_torch = {name for name in MODULES if "torch" in reaches(name)}
-    others = {"learner.replay", "picov.exactness", "picov.reward", "picov.__main__"}
+    others = {"learner.replay", "picov.exactness", "picov.__main__"}
     assert with_torch == {*networks, *others}
     # Checkpoints, and the benchmark of the network: on demand.
     assert importers("torch", False) - importers("torch", True) == {

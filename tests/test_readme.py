@@ -269,7 +269,7 @@ def test_flags_in_running_text_are_flags():
     for text in in_code(EVERY_PAGE):
         if text.startswith("--"):
             found |= set(re.findall(r"--[a-z][\w-]*", text))
-    of_others = {"--seed", "--check", "--again", "--engine", "--reward-only", "--eval"}
+    of_others = {"--seed", "--check", "--again", "--engine", "--eval"}
     assert len(found) > 25 and not found - known - of_others
 
 

@@ -6,5 +6,4 @@ Files are imported one by one, for all but `grammar` bring torch along:
     network    the network, and the substitutions that it writes
     supervise  its training: cloning the CAS detector
     exactness  its answers beside the CAS detector's
-    reward     beyond the paper: substitutions learned from reward alone
 """

@@ -2,7 +2,6 @@
 
 python -m abel.picov --seed 1 --out runs/picov      # trains, tests on unseen equations
 python -m abel.picov --eval --json out.json         # the bundled one against the CAS
-python -m abel.picov --reward-only                  # no supervision: proved roots alone teach
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import tyro
 from abel.datasets import DatasetError
 from abel.learner.records import RunError, write_json
 from abel.picov.exactness import heldout_results, measure
-from abel.picov.reward import learn_from_reward
 from abel.picov.supervise import Args, save, train
 
 
@@ -28,9 +26,7 @@ def main(args: Args, argv: Sequence[str]) -> None:
     for name, value in asdict(args).items():
         if isinstance(value, int) and "seed" not in name and value is not False and value < 1:
             raise ValueError(f"--{name.replace('_', '-')} must be at least 1, got {value}")
-    if args.reward_only:
-        results = learn_from_reward(args)
-    elif args.eval:
+    if args.eval:
         results = measure(args)
     else:
         start = time.process_time()

@@ -58,11 +58,11 @@ Program = tuple[int, ...]
 
 
 @remember
-def legal_columns(program: Program, num_blocks: int, max_length: int = MAX_LENGTH) -> np.ndarray:
+def legal_columns(program: Program, num_blocks: int) -> np.ndarray:
     """Which columns may come next: [NUM + num_blocks]; none once the program is complete."""
     slots = 1 + sum(ARITIES[c] if c < NUM else 0 for c in program) - len(program)
     arities = np.concatenate([ARITIES, np.zeros(num_blocks, dtype=int)])
-    legal = (slots > 0) & (len(program) + slots + arities <= max_length)
+    legal = (slots > 0) & (len(program) + slots + arities <= MAX_LENGTH)
     # x := x changes nothing; with x in one place phi can be undone by hand.
     legal[COLUMN["X"]] &= bool(program) and COLUMN["X"] not in program
     legal[COLUMN["NONE"]] &= not program

@@ -20,7 +20,6 @@ from abel.home import home
 from abel.learner.records import RunError, load_checkpoint, load_weights
 from abel.operations import Generator
 from abel.picov.grammar import (
-    MAX_LENGTH,
     NUM,
     Example,
     Program,
@@ -140,39 +139,16 @@ def cloning_loss(net: PiCov, examples: Sequence[Example]) -> Tensor:
 
 
 @torch.no_grad()
-def write_programs(
-    net: PiCov,
-    view: View,
-    *,
-    count: int = 1,
-    rng: np.random.Generator | None = None,
-    epsilon: float = 0.0,
-    max_length: int = MAX_LENGTH,
-) -> list[Program]:
-    """Sampled programs, each column uniform with probability `epsilon`; greedy without `rng`."""
+def write_program(net: PiCov, view: View) -> Program:
+    """The program whose columns are the most probable legal ones, one after the other."""
     blocks, state = net.encode(pack([view]))
-    blocks, state = blocks.expand(count, -1, -1), state.expand(-1, count, -1).contiguous()
-    programs: list[list[int]] = [[] for _ in range(count)]
-    last = torch.full((count, 1), -1)
-    for _ in range(max_length):
-        masks = np.stack([
-            legal_columns(tuple(program), len(view.nodes), max_length) for program in programs
-        ])  # fmt: skip
-        going = masks.any(1)
-        if not going.any():
-            break
+    program: list[int] = []
+    while (mask := legal_columns(tuple(program), len(view.nodes))).any():
+        last = torch.tensor([[program[-1] if program else -1]])
         scores, state = net.decode(blocks, state, last)
-        scores = scores[:, 0, : masks.shape[1]].masked_fill(~torch.tensor(masks), -torch.inf)
-        p = scores.softmax(1).double().numpy()
-        for row in np.flatnonzero(going):
-            if rng is None:
-                column = p[row].argmax()
-            else:
-                mixed = (1 - epsilon) * p[row] + epsilon * masks[row] / masks[row].sum()
-                column = rng.choice(len(mixed), p=mixed / mixed.sum())
-            programs[row].append(int(column))
-            last[row, 0] = int(column)
-    return [tuple(program) for program in programs]
+        p = scores[:, 0, : len(mask)].masked_fill(~torch.tensor(mask), -torch.inf).softmax(1)
+        program.append(int(p[0].double().numpy().argmax()))
+    return tuple(program)
 
 
 # ---- Use ----
@@ -195,7 +171,7 @@ class LearnedGenerator:
             if view is not None and view.key not in programs:
                 if len(programs) >= 1 << 16:
                     programs.clear()
-                programs[view.key] = write_programs(self.net, view)[0]
+                programs[view.key] = write_program(self.net, view)
             answers[lhs, rhs] = None if view is None else build(programs[view.key], view.blocks)
         return answers[lhs, rhs]
 

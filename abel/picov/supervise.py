@@ -13,7 +13,7 @@ from torch import nn
 
 from abel.datasets import load_dataset
 from abel.learner.records import provenance, save_checkpoint, write_json
-from abel.picov.grammar import Example, training_pool
+from abel.picov.grammar import training_pool
 from abel.picov.network import FORMAT, PiCov, cloning_loss
 
 CLOSED = ("small", "large", "poesia")  # their training parts teach where nothing helps
@@ -21,7 +21,7 @@ CLOSED = ("small", "large", "poesia")  # their training parts teach where nothin
 
 @dataclass(frozen=True)
 class Args:
-    """Train the generator, or with --eval test it, or with --reward-only train without answers."""
+    """Train the generator, or with --eval test it."""
 
     seed: int = 1
     """seed of initial weights, batches and samples"""
@@ -29,8 +29,6 @@ class Args:
     """directory of the weights; default: runs/picov_SEED in training, runs/picov with --eval"""
     eval: bool = False
     """test the generator in --out against the CAS detector instead of training"""
-    reward_only: bool = False
-    """learn from proved roots alone (abel/picov/reward.py); writes no weights"""
     json: Path | None = None
     """file for the results"""
     pool_seed: int = 0
@@ -49,29 +47,6 @@ class Args:
     """rounds of message passing"""
     heldout: int = 1200
     """unseen equations to test on"""
-    episodes: int = 20_000
-    """with --reward-only: episodes to play"""
-    equations: int = 40
-    """with --reward-only: training equations of each family"""
-    epsilon: float = 0.3
-    """with --reward-only: share of uniform productions in proposals"""
-
-
-class Learner:
-    """A network and its optimiser."""
-
-    def __init__(self, args: Args) -> None:
-        torch.manual_seed(args.seed)
-        self.net = PiCov(args.hidden, args.rounds)
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=args.learning_rate)
-
-    def step(self, examples: Sequence[Example]) -> float:
-        loss = cloning_loss(self.net, examples)
-        self.optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
-        self.optimizer.step()
-        return float(loss.detach())
 
 
 def train(args: Args) -> PiCov:
@@ -80,15 +55,21 @@ def train(args: Args) -> PiCov:
     # Between all views alike and as often as they occur: rare ones must be learned too.
     examples, weights = list(counts), np.cumsum([n**0.5 for n in counts.values()])
     print(f"{args.pool_size} equations, {len(examples)} different to the network", flush=True)
-    learner, rng, losses = Learner(args), random.Random(args.seed), []
+    torch.manual_seed(args.seed)
+    net, rng, losses = PiCov(args.hidden, args.rounds), random.Random(args.seed), []
+    optimizer = torch.optim.Adam(net.parameters(), lr=args.learning_rate)
     for step in range(args.steps):
-        for group in learner.optimizer.param_groups:
-            group["lr"] = args.learning_rate * (1 - 0.95 * step / args.steps)
-        batch = rng.choices(examples, cum_weights=weights.tolist(), k=args.batch_size)
-        losses.append(learner.step(batch))
+        optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - 0.95 * step / args.steps)
+        loss = cloning_loss(net, rng.choices(examples, cum_weights=weights.tolist(),
+                                             k=args.batch_size))  # fmt: skip
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+        optimizer.step()
+        losses.append(float(loss.detach()))
         if (step + 1) % 500 == 0:
             print(f"step {step + 1:>6}  loss {np.mean(losses[-500:]):.4f}", flush=True)
-    return learner.net.eval()
+    return net.eval()
 
 
 def save(net: PiCov, args: Args, argv: Sequence[str], results: dict) -> None:
