@@ -47,9 +47,12 @@ def memory_of(pid: int) -> int:
     """Bytes that a process and those it started hold; 0 where the system does not tell."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except (OSError, IndexError, ValueError):  # it has ended, or this is no Linux
         return 0
+    try:
+        below = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:  # it has ended just now, or this kernel does not tell
+        below = []
     return pages * PAGE + sum(memory_of(int(each)) for each in below)
 
 

@@ -32,7 +32,7 @@ def parser() -> argparse.ArgumentParser:
     add("--limit", type=float, default=30.0,
         help="seconds of CPU for a question (default %(default)s)")  # fmt: skip
     add("--memory", type=int, default=1024,
-        help="megabytes for a question, where the system is Linux (default %(default)s)")  # fmt: skip
+        help="megabytes for a question, on Linux (default %(default)s)")  # fmt: skip
     add("--screenshots", type=Path, metavar="DIR", help="take pictures for the pages, and end")
     add("--report", type=Path, metavar="PAGE.html",
         help="with --screenshots: a page of reports to take a picture of as well")  # fmt: skip

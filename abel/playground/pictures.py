@@ -83,7 +83,9 @@ def open_page(driver: Any, address: str, equation: str, agents: list[str]) -> No
 
 def whole_page(driver: Any, path: Path, most: int = 2000) -> None:
     """All of the page in one picture, or as much of it as is not too long for a document."""
-    driver.execute_script("document.activeElement.matches('input') && document.activeElement.blur()")
+    driver.execute_script(
+        "document.activeElement.matches('input') && document.activeElement.blur()"
+    )
     root = "document.documentElement"
     width, height = driver.execute_script(f"return [{root}.clientWidth, {root}.scrollHeight]")
     area = {"x": 0, "y": 0, "width": width, "height": min(height, most), "scale": 1}

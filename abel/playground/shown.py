@@ -9,7 +9,7 @@ from typing import Any
 
 from sympy import sstr
 
-from abel.equation import X, Equation
+from abel.equation import Equation, X
 from abel.operations import Action, describe
 from abel.parse import parse
 from abel.report.page import formula

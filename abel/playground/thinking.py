@@ -207,7 +207,8 @@ def tree_of(seen: Observation) -> dict[str, Any]:
 
 def finish(thinker: Thinker, mind: Mind, place: Place, question: dict[str, Any]) -> dict[str, Any]:
     """Let the agent go on to the end."""
-    return look(thinker, mind, finished(mind, place, question["decoder"]), question)
+    there = finished(mind, place, question["decoder"])
+    return {**look(thinker, mind, there, question), "gave_up": not there.env.ended}
 
 
 def finished(mind: Mind, place: Place, decoder: str) -> Place:

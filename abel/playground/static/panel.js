@@ -152,6 +152,8 @@ export class Panel {
       if (!solved) box.append(verdict.reason);
     } else if (ended) {
       box.append(element("b", steps.length >= most ? `not solved within ${most} steps` : "no legal action is left"));
+    } else if (this.seen.gave_up) {
+      box.append(element("b", `not solved within ${steps.length} steps`), ". Choose a step yourself, or let it go on.");
     } else if (goals) {
       box.className = "verdict";
       box.append(`${goals === 1 ? "A substitution waits" : `${goals} substitutions wait`} for the value found here.`);
