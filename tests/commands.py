@@ -35,7 +35,7 @@ from abel.learner.records import provenance, write_json
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")))
 BEGINS = r"(?:python3?|pip|pytest|tensorboard|alias|source|\.ci/run)\b"
-BLOCK = re.compile(r"^```\n(.*?)^```$", re.S | re.M)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)  # its language; none is the shell
 OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|[A-Z]\.json)\b")
 HOMES = ("clone", "installed")
 # Commands that serve a page until Ctrl-C: where it answers, and what is in the answer.
@@ -198,7 +198,7 @@ def commands_of(page: str) -> Iterator[str]:
     place = 0
     for block in BLOCK.finditer(page):
         yield from inline(page[place : block.start()])
-        for line in block[1].splitlines():
+        for line in block[2].splitlines() if not block[1] else ():
             if found := re.match(rf"(?:\$ )?({BEGINS}.*?)(?:\s{{2,}}#.*)?$", line):
                 yield found[1]
         place = block.end()
