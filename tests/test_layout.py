@@ -41,7 +41,7 @@ COMMANDS = ("diagram", "playground", "soundness", "cohort", "certificate", "benc
 # Rooms with one door: others import what `__init__` names, and no file behind it.
 DOORS = (
     "rewrite", "parse", "verify", "search", "roots", "datasets", "cohort", "diagram", "certificate",
-    "playground",
+    "charts", "playground",
 )  # fmt: skip
 # open_wild and open_world are drawn with the tools that the other datasets are drawn with.
 REACH_PAST = {"wild.drafts", "wild.families", "wild.world"}
@@ -80,7 +80,7 @@ NOT_SIMPLE = {  # and why
         "picov.grammar.draw_other", "wild.families.draw",
     },
     "sums, rows and marks of one table, chart or polynomial; most of it comprehensions": {
-        "charts.bar_chart", "charts.line_chart", "roots.complete.numbers_of",
+        "charts.plots.bar_chart", "roots.complete.numbers_of",
         "operations.world.angles.as_product", "operations.world.factoring.factored",
         "verify.kernels.irreducible_factors", "verify.samples.far_points",
     },
