@@ -1,23 +1,18 @@
 """The figure of the network is drawn from a real observation, that of the modules from sources."""
 
 import ast
+import re
+from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from abel.diagram import positions
+from abel.diagram import draw_network
 from abel.diagram.__main__ import main
 from abel.diagram.modules import imported, layers_of, read_graph
-
-
-def test_parents_stand_above_the_middle_of_their_children():
-    places = positions(np.array([-1, 0, 1, 1, 0]))  # a root, its child with two leaves, a leaf
-    x, y = places[:, 0], places[:, 1]
-    assert x[2] < x[3] < x[4]  # leaves in reading order
-    assert x[1] == (x[2] + x[3]) / 2 and x[0] == (x[1] + x[4]) / 2
-    assert y[0] < y[1] == y[4] < y[2] == y[3]
+from abel.diagram.network import LETTER, in_row
 
 
 def test_the_figure_shows_nodes_and_actions(tmp_path):
@@ -25,7 +20,42 @@ def test_the_figure_shows_nodes_and_actions(tmp_path):
     assert main(["--equation", "a*x + b = 0", "--out", str(path)]) == 0
     texts = [element.text for element in ElementTree.parse(path).iter() if element.text]
     assert {"=", "Add", "Mul", "x", "<const>", "summand"} <= set(texts)
-    assert any(text.startswith("sub ") for text in texts)
+    assert any("sub b" in text for text in texts)
+
+
+WORDS = re.compile(r"<text (.*?)>(.*?)</text>")
+PLACE = re.compile(r'\b(x|y|font-size)="([\d.]+)"')
+LINE = re.compile(r'<line x1="(.*?)" y1="(.*?)" x2="(.*?)" y2="(.*?)"')
+WAY = re.compile(r'<path d="M(.*?),(.*?)H(.*?)V(.*?)"')
+
+
+@pytest.mark.parametrize("equation", ["a*x + b = 0", "a*x^2 + b = 0", "sin(x)/x = exp(x)*log(x)"])
+def test_no_arrow_covers_a_word(equation):
+    drawn = draw_network(equation)
+    boxes = []
+    for attributes, word in WORDS.findall(drawn):
+        at = {name: float(value) for name, value in PLACE.findall(attributes)}
+        size = at.get("font-size", 14)
+        boxes.append(
+            (at["x"], at["y"] - 0.7 * size, at["x"] + 0.5 * size * len(unescape(word)), at["y"])
+        )
+    lines = [tuple(map(float, line)) for line in LINE.findall(drawn)]
+    for x1, y1, x2, y2 in (tuple(map(float, way)) for way in WAY.findall(drawn)):
+        lines += [(x1, y1, x2, y1), (x2, y1, x2, y2)]
+    assert len(boxes) > 15 and len(lines) > 10
+    for x1, y1, x2, y2 in lines:
+        for t in np.linspace(0, 1, 200):
+            x, y = x1 + t * (x2 - x1), y1 + t * (y2 - y1)
+            assert not any(a < x < c and b < y < d for a, b, c, d in boxes), (x1, y1, x2, y2)
+
+
+def test_actions_that_do_not_fit_are_counted():
+    told = [f"add a_{k}" for k in range(9)]
+    assert in_row(told, 1000).count("add") == 9
+    short = in_row(told, 300)
+    left = int(re.search(r"and (\d+) more$", short)[1])
+    assert len(short) * LETTER <= 300 and short.count("add") + left == 9
+    assert in_row(told, 10) == "9 actions"
 
 
 @pytest.mark.parametrize(

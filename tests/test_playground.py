@@ -21,7 +21,7 @@ from abel.learner.records import RunError
 from abel.playground import Child, Limits, Pool, Refused, Stopped, Thinker, main
 from abel.playground.agents import REFERENCE, find_runs
 from abel.playground.pictures import browser, missing, open_page, press, settled, wait
-from abel.playground.thinking import MOST_STEPS, UNTRAINED
+from abel.playground.thinking import MOST_STEPS, UNTRAINED, positions
 from abel.search import greedy
 
 bottle = pytest.importorskip("bottle", reason="the extra `playground` is not installed")
@@ -81,6 +81,14 @@ def test_the_tree_is_the_one_that_the_network_sees(thinker, ask):
     assert tree["parents"] == seen.parents.tolist() and len(set(zip(tree["x"], tree["y"]))) == len(
         tree["x"]
     )
+
+
+def test_parents_stand_above_the_middle_of_their_children():
+    places = positions(np.array([-1, 0, 1, 1, 0]))  # a root, its child with two leaves, a leaf
+    x, y = places[:, 0], places[:, 1]
+    assert x[2] < x[3] < x[4]  # leaves in reading order
+    assert x[1] == (x[2] + x[3]) / 2 and x[0] == (x[1] + x[4]) / 2
+    assert y[0] < y[1] == y[4] < y[2] == y[3]
 
 
 def test_another_action_leads_where_the_environment_says(thinker, ask):

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from abel.datasets import Problem
-from abel.diagram import positions
 from abel.encode import ROLES, TOKENS, Observation
 from abel.env import Env, EnvConfig
 from abel.equation import Equation
@@ -28,6 +27,7 @@ from abel.search import Oracle, Policy, Solution, beam
 from abel.transitions import State, TransitionCache
 
 MOST_STEPS = 64  # of a path: a person may go on longer than an episode of training
+LEFT, TOP, COLUMN, ROW = 40, 24, 76, 58  # pixels of the tree: its edges, between nodes
 CACHE = 3_000  # forms, about 20 kB each; how many are remembered changes no answer
 WIDTHS = {"greedy": 1, "beam": 10}
 UNTRAINED = ", untrained"  # of a name: the same network before its training
@@ -203,6 +203,24 @@ def tree_of(seen: Observation) -> dict[str, Any]:
         "roles": [ROLES[role] for role in seen.roles],
         "parents": seen.parents.tolist(), "x": places[:, 0].tolist(), "y": places[:, 1].tolist(),
     }  # fmt: skip
+
+
+def positions(parents: np.ndarray) -> np.ndarray:
+    """Pixels [N, 2] of a tree's nodes: leaves side by side, parents above their middle."""
+    places = np.zeros((len(parents), 2))
+    depths = np.zeros(len(parents), dtype=int)
+    for node in range(1, len(parents)):
+        depths[node] = depths[parents[node]] + 1
+    leaves = 0
+    for node in reversed(range(len(parents))):  # preorder: children come after their parent
+        children = np.flatnonzero(parents == node)
+        if len(children):
+            places[node, 0] = places[children, 0].mean()
+        else:
+            places[node, 0] = leaves
+            leaves += 1
+    places[:, 0] = leaves - 1 - places[:, 0]
+    return np.stack([LEFT + COLUMN * places[:, 0], TOP + ROW * depths], 1)
 
 
 def finish(thinker: Thinker, mind: Mind, place: Place, question: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const HALF = 13; // pixels from the middle of a token to the edge of its box
-const APART = 1.2; // how much wider than in a figure, where roles may touch
 const WIDER = 5; // pixels that each letter adds to half of it
 
 export function element(name, text = "", kind = "") {
@@ -30,12 +29,10 @@ function shape(name, attributes, text = "") {
 }
 
 // The tree that the network sees: a token with its role at every node, messages go up the lines.
-export function tokenTree({ tokens, roles, parents, x: places, y }) {
-  const x = places.map((place) => APART * place);
-  const width = Math.max(...x) + 40, height = Math.max(...y) - Math.min(...y) + 60;
-  const top = Math.min(...y) - 24;
+export function tokenTree({ tokens, roles, parents, x, y }) {
+  const width = Math.max(...x) + 40, height = Math.max(...y) + 30;
   const svg = shape("svg", {
-    viewBox: `0 ${top} ${width} ${height}`, width, height, role: "img",
+    viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
     "aria-label": `token tree of ${tokens.length} nodes: ${tokens.join(" ")}`,
   });
   parents.forEach((parent, node) => {
