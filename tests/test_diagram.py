@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from abel.diagram import draw_network
+from abel.diagram import draw_network, read_graph
 from abel.diagram.__main__ import main
-from abel.diagram.modules import imported, layers_of, read_graph
+from abel.diagram.modules import imported, layers_of
 from abel.diagram.network import LETTER, in_row
 
 
@@ -36,9 +36,8 @@ def test_no_arrow_covers_a_word(equation):
     for attributes, word in WORDS.findall(drawn):
         at = {name: float(value) for name, value in PLACE.findall(attributes)}
         size = at.get("font-size", 14)
-        boxes.append(
-            (at["x"], at["y"] - 0.7 * size, at["x"] + 0.5 * size * len(unescape(word)), at["y"])
-        )
+        end = at["x"] + 0.55 * size * len(unescape(word))
+        boxes.append((at["x"], at["y"] - 0.7 * size, end, at["y"]))
     lines = [tuple(map(float, line)) for line in LINE.findall(drawn)]
     for x1, y1, x2, y2 in (tuple(map(float, way)) for way in WAY.findall(drawn)):
         lines += [(x1, y1, x2, y1), (x2, y1, x2, y2)]

@@ -13,7 +13,7 @@ from abel.encode import ROLES, TOKENS, Observation
 from abel.env import Env, EnvConfig
 
 TOP, ROW, INDENT, MARGIN = 84, 29, 36, 28  # pixels: the first row, between rows, a level, the edge
-BOLD, SMALL, LETTER = 9.0, 6.2, 7.0  # pixels that a letter takes: tokens, roles, actions
+BOLD, SMALL, LETTER = 10.0, 7.4, 7.0  # pixels that a letter takes: tokens, roles, actions
 REACH = 56  # pixels of the shortest pointer
 MOST_DRAWN = 12  # nodes that fit
 MORE = "and {} more"
