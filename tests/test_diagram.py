@@ -13,6 +13,7 @@ from abel.diagram import draw_network, read_graph
 from abel.diagram.__main__ import main
 from abel.diagram.modules import imported, layers_of
 from abel.diagram.network import LETTER, in_row
+from abel.playground.pictures import browser, missing
 
 
 def test_the_figure_shows_nodes_and_actions(tmp_path):
@@ -36,7 +37,8 @@ def test_no_arrow_covers_a_word(equation):
     for attributes, word in WORDS.findall(drawn):
         at = {name: float(value) for name, value in PLACE.findall(attributes)}
         size = at.get("font-size", 14)
-        end = at["x"] + 0.55 * size * len(unescape(word))
+        letter = (0.6 if "font-weight" in attributes else 0.5) * size
+        end = at["x"] + letter * len(unescape(word))
         boxes.append((at["x"], at["y"] - 0.7 * size, end, at["y"]))
     lines = [tuple(map(float, line)) for line in LINE.findall(drawn)]
     for x1, y1, x2, y2 in (tuple(map(float, way)) for way in WAY.findall(drawn)):
@@ -46,6 +48,34 @@ def test_no_arrow_covers_a_word(equation):
         for t in np.linspace(0, 1, 200):
             x, y = x1 + t * (x2 - x1), y1 + t * (y2 - y1)
             assert not any(a < x < c and b < y < d for a, b, c, d in boxes), (x1, y1, x2, y2)
+
+
+COVERED = """
+const words = [...document.querySelectorAll("text")].map((each) => [each.textContent, each.getBBox()]);
+const found = [];
+for (const arrow of document.querySelectorAll("line, path[marker-end]")) {
+  for (let t = 0; t <= 200; t++) {
+    const { x, y } = arrow.getPointAtLength((arrow.getTotalLength() * t) / 200);
+    for (const [word, box] of words)
+      if (x > box.x && x < box.x + box.width && y > box.y + 3 && y < box.y + box.height - 3)
+        found.push(word);
+  }
+}
+return [words.length, found];
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing()), reason=missing() or "a browser is there")
+def test_no_arrow_covers_a_word_as_a_browser_draws_them(tmp_path):
+    pytest.importorskip("selenium", reason="the extra `test` is not installed")
+    path = tmp_path / "figure.svg"
+    with browser() as driver:
+        for equation in ("a*x^2 + b = 0", "sin(x)/x = exp(x)*log(x)"):
+            assert main(["--equation", equation, "--out", str(path)]) == 0
+            driver.get(path.as_uri())
+            num_words, covered = driver.execute_script(COVERED)
+            assert num_words > 25 and covered == []
 
 
 def test_actions_that_do_not_fit_are_counted():

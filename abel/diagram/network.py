@@ -13,7 +13,7 @@ from abel.encode import ROLES, TOKENS, Observation
 from abel.env import Env, EnvConfig
 
 TOP, ROW, INDENT, MARGIN = 84, 29, 36, 28  # pixels: the first row, between rows, a level, the edge
-BOLD, SMALL, LETTER = 10.0, 7.4, 7.0  # pixels that a letter takes: tokens, roles, actions
+BOLD, SMALL, LETTER = 10.5, 7.6, 7.0  # pixels that a letter takes: tokens, roles, actions
 REACH = 56  # pixels of the shortest pointer
 MOST_DRAWN = 12  # nodes that fit
 MORE = "and {} more"
@@ -101,9 +101,8 @@ def actions(observation: Observation) -> list[str]:
     body = [tag("text", "legal actions, each at the node of its term", x=right, y=TOP - 28,
                 font_weight=600)]  # fmt: skip
     for node in nodes:
-        told = [
-            str(observation.actions[i]) for i in np.flatnonzero(observation.action_nodes == node)
-        ]
+        here = np.flatnonzero(observation.action_nodes == node)
+        told = [str(observation.actions[i]) for i in here]
         if told:
             _, end, y = place_of(observation, node)
             body.append(tag("text", in_row(told, WIDTH - right), x=right, y=y, font_size=13))
