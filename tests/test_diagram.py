@@ -37,9 +37,9 @@ def test_no_arrow_covers_a_word(equation):
     for attributes, word in WORDS.findall(drawn):
         at = {name: float(value) for name, value in PLACE.findall(attributes)}
         size = at.get("font-size", 14)
-        letter = (0.6 if "font-weight" in attributes else 0.5) * size
+        letter = (0.6 if 'weight="600"' in attributes else 0.5) * size
         end = at["x"] + letter * len(unescape(word))
-        boxes.append((at["x"], at["y"] - 0.7 * size, end, at["y"]))
+        boxes.append((word, at["x"], at["y"] - 0.7 * size, end, at["y"]))
     lines = [tuple(map(float, line)) for line in LINE.findall(drawn)]
     for x1, y1, x2, y2 in (tuple(map(float, way)) for way in WAY.findall(drawn)):
         lines += [(x1, y1, x2, y1), (x2, y1, x2, y2)]
@@ -47,11 +47,12 @@ def test_no_arrow_covers_a_word(equation):
     for x1, y1, x2, y2 in lines:
         for t in np.linspace(0, 1, 200):
             x, y = x1 + t * (x2 - x1), y1 + t * (y2 - y1)
-            assert not any(a < x < c and b < y < d for a, b, c, d in boxes), (x1, y1, x2, y2)
+            assert not [w for w, a, b, c, d in boxes if a < x < c and b < y < d]
 
 
 COVERED = """
-const words = [...document.querySelectorAll("text")].map((each) => [each.textContent, each.getBBox()]);
+const texts = [...document.querySelectorAll("text")];
+const words = texts.map((each) => [each.textContent, each.getBBox()]);
 const found = [];
 for (const arrow of document.querySelectorAll("line, path[marker-end]")) {
   for (let t = 0; t <= 200; t++) {
