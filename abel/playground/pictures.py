@@ -81,14 +81,15 @@ def open_page(driver: Any, address: str, equation: str, agents: list[str]) -> No
     settled(driver, max(len(agents), 1))
 
 
-def whole_page(driver: Any, path: Path, most: int = 2000) -> None:
-    """All of the page in one picture, or as much of it as is not too long for a document."""
+def whole_page(driver: Any, path: Path, most: int = 2000, top: int = 0) -> None:
+    """The page from `top` on in one picture, or what of it is not too long for a document."""
     driver.execute_script(
         "document.activeElement.matches('input') && document.activeElement.blur()"
     )
     root = "document.documentElement"
     width, height = driver.execute_script(f"return [{root}.clientWidth, {root}.scrollHeight]")
-    area = {"x": 0, "y": 0, "width": width, "height": min(height, most), "scale": 1}
+    length = min(height - top, most)
+    area = {"x": 0, "y": top, "width": width, "height": length, "scale": 1}
     shot = {"format": "png", "captureBeyondViewport": True, "clip": area}
     path.write_bytes(b64decode(driver.execute_cdp_cmd("Page.captureScreenshot", shot)["data"]))
 
@@ -124,6 +125,13 @@ def compared(driver: Any, address: str, agents: list[str], out: Path) -> None:
     whole_page(driver, out / "playground_compare.png", most=1500)
 
 
+def reported(driver: Any, page: Path, out: Path) -> None:
+    """A page of reports, from its solutions on."""
+    driver.get(page.resolve().as_uri())
+    top = driver.execute_script("return document.getElementById('traces')?.offsetTop ?? 0")
+    whole_page(driver, out / "report.png", 1400, top)
+
+
 PICTURES: tuple[Callable[[Any, str, list[str], Path], None], ...] = (steered, finished, compared)
 
 
@@ -144,8 +152,7 @@ def take_pictures(server: WSGIServer, address: str, out: Path, report: Path | No
             for picture in PICTURES:
                 picture(driver, address, agents, out)
             if report is not None:
-                driver.get(report.resolve().as_uri())
-                whole_page(driver, out / "report.png")
+                reported(driver, report, out)
     finally:
         server.shutdown()
         thread.join()

@@ -20,7 +20,7 @@ from abel.verify import Verdict, condition_text
 
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#\w+);)\w+;")  # XML itself knows five
 PLAIN = str.maketrans({"\u2147": "e", "\u2148": "i"})  # double-struck letters that few fonts have
-HYPHEN, MINUS = "<mo>-</mo>", "<mo>\u2212</mo>"  # the printer writes a hyphen for a minus
+HYPHEN, MINUS = re.compile(r"(?<=<m[on]>)-"), "\u2212"  # the printer has a hyphen for a minus
 
 
 def read(text: str) -> Equation:
@@ -31,7 +31,7 @@ def read(text: str) -> Equation:
 def as_markup(found: str, text: str) -> str:
     """MathML whose entities XML knows, and nothing but MathML; where that fails, the text."""
     known = ENTITY.sub(lambda name: html.unescape(name[0]), found).translate(PLAIN)
-    return formula(known.replace(HYPHEN, MINUS), text)
+    return formula(HYPHEN.sub(MINUS, known), text)
 
 
 def equation_markup(lhs: Any, rhs: Any) -> str:
