@@ -17,7 +17,6 @@ page leaves something open, as FILE, or the whole takes more than minutes. Exit 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
@@ -36,10 +35,14 @@ from abel.learner.records import provenance, write_json
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")))
 BEGINS = r"(?:python3?|pip|pytest|tensorboard|alias|source|\.ci/run)\b"
-BLOCK = re.compile(r"^```\n(.*?)^```$", re.S | re.M)
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)  # its language; none is the shell
 OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|[A-Z]\.json)\b")
 HOMES = ("clone", "installed")
-PORT = 6006  # TensorBoard's own
+# Commands that serve a page until Ctrl-C: where it answers, and what is in the answer.
+SERVERS = {
+    "tensorboard --logdir runs": ("http://localhost:6006/data/runs", "open_small__"),
+    "python -m abel.playground": ("http://127.0.0.1:8765/agents", "runs/reference"),
+}
 PATIENCE = 1800  # seconds
 
 ONLY_NAMED = "only named here; how to call it stands elsewhere on the pages"
@@ -81,6 +84,10 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     "python -m abel.certificate FILE.json --out FILE.v --check": (
         'python evaluate.py --equation "a*x + b = 0" --format json > trace.json'
         " && python -m abel.certificate trace.json --out root.v --check",
+        FILLED,
+    ),
+    "python -m abel.playground --screenshots DIR": (
+        "python -m abel.playground --port 0 --screenshots pictures",
         FILLED,
     ),
     "python -m abel.trace FILE.json": (
@@ -191,7 +198,7 @@ def commands_of(page: str) -> Iterator[str]:
     place = 0
     for block in BLOCK.finditer(page):
         yield from inline(page[place : block.start()])
-        for line in block[1].splitlines():
+        for line in block[2].splitlines() if not block[1] else ():
             if found := re.match(rf"(?:\$ )?({BEGINS}.*?)(?:\s{{2,}}#.*)?$", line):
                 yield found[1]
         place = block.end()
@@ -220,7 +227,8 @@ def is_open(command: str) -> bool:
 
 def as_installed(command: str) -> str | None:
     """The command without a clone; None where it is about the clone itself."""
-    if re.search(r"pip install|pytest|tests|\.ci|runs/results|bench verdicts|--against", command):
+    of_the_clone = r"pip install|pytest|tests|\.ci|runs/results|bench verdicts|--against"
+    if re.search(f"{of_the_clone}|--screenshots", command):
         return None
     command = re.sub(r"\bpython (train_ppo|evaluate)\.py", r"python -m \1", command)
     return re.sub(r"(?<![\w/])datasets/", "$VIRTUAL_ENV/share/abel/datasets/", command)
@@ -241,8 +249,9 @@ def run_in(home: Path, command: str) -> tuple[int, str]:
             assert process.stdout is not None
             next(line for line in process.stdout if line.startswith("step "))
             os.killpg(process.pid, signal.SIGINT)
-        if "tensorboard --logdir" in command:
-            return ask_tensorboard(process)
+        for name, (address, wanted) in SERVERS.items():
+            if command.endswith(name):
+                return ask_server(process, address, wanted)
         said, _ = process.communicate(timeout=PATIENCE)
         return process.returncode, said[-2000:]
     except (subprocess.TimeoutExpired, StopIteration) as error:
@@ -252,20 +261,19 @@ def run_in(home: Path, command: str) -> tuple[int, str]:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def ask_tensorboard(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """0 if its page comes and it has found runs."""
-    address, said = f"http://localhost:{PORT}/", "no answer"
+def ask_server(process: subprocess.Popen[str], address: str, wanted: str) -> tuple[int, str]:
+    """0 if it answers, and has found runs."""
+    said = "no answer"
     for _ in range(120):
         time.sleep(1)
         if process.poll() is not None:
             return 1, process.communicate()[0][-2000:]
         try:
-            page = urllib.request.urlopen(address, timeout=10).read().decode()
-            runs = json.load(urllib.request.urlopen(f"{address}data/runs", timeout=10))
+            answer = urllib.request.urlopen(address, timeout=10).read().decode()
         except OSError as error:
             said = repr(error)
             continue
-        if "<title>TensorBoard" in page and runs:
+        if wanted in answer:
             os.killpg(process.pid, signal.SIGINT)
             process.communicate(timeout=60)
             return 0, ""
@@ -320,7 +328,7 @@ def set_up(homes: Path, name: str) -> Path:
     subprocess.run(["git", "clone", "--quiet", ROOT, source], check=True)
     if name == "installed":
         home.mkdir()
-        install = f"python3 -m venv .venv && {ACTIVATED}pip install -q {source}"
+        install = f"python3 -m venv .venv && {ACTIVATED}pip install -q '{source}[playground]'"
         code, said = run_in(home, install)
         assert code == 0, said
         shutil.rmtree(source)

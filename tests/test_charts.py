@@ -14,11 +14,13 @@ from abel.charts import (
     line_chart,
     main,
     mean_and_band,
+    on_paper,
     scatter,
     short,
     span,
     ticks,
 )  # fmt: skip
+from abel.charts.marks import style
 
 SVG = "{http://www.w3.org/2000/svg}"
 BLUE = tuple(int(PALETTE[0][i : i + 2], 16) for i in (1, 3, 5))
@@ -132,9 +134,35 @@ def test_empty_and_single_points_are_drawn(points):
 
 
 def test_more_names_than_colours_still_differ():
-    text = line_chart({str(k): [(0, k / 20), (1, k / 20), (2, 0.0)] for k in range(20)}, "t")
-    looks = {(m.get("stroke"), m.get("stroke-dasharray")) for m in marks(text, "polyline")}
-    assert len(looks) == 20
+    looks = [style(index) for index in range(20)]
+    assert len(set(looks)) == 20
+    # In grey, too: neighbours differ in their dashes and in their shapes.
+    assert all(a[1] != b[1] and a[2] != b[2] for a, b in zip(looks, looks[1:]))
+
+
+def test_many_lines_get_a_small_plot_each_with_the_others_thin_behind_it():
+    series = {f"cell {k}": [(0, 0.0), (100, k / 10)] for k in range(5)}
+    bands = {"cell 1": [(0, 0.0, 0.5), (100, 0.0, 1.0)]}
+    text = line_chart(series, "t", "steps", "share", bands, {"cell 1": [[(0, 0.5), (100, 1.0)]]})
+    thick = [m.get("points") for m in marks(text, "polyline") if m.get("stroke-width")]
+    # Three plots of 198.7 pixels in a row, 18 apart, from 64; 104 high, the first from 62.
+    assert thick[0] == "64.0,166.0 262.7,166.0" and thick[1] == "280.7,166.0 479.3,155.6"
+    assert len(thick) == 5 and thick[3].startswith("64.0,")
+    behind = [m for m in marks(text, "polyline") if m.get("stroke") == "currentColor"]
+    assert len(behind) == 5 * 4 and len(marks(text, "polygon")) == 1
+    said = texts(text)
+    assert said.count("steps") == said.count("share") == 1 and set(series) < set(said)
+    # Each column has numbers under its lowest plot, each row beside its first.
+    assert said.count("50") == 3 and said.count("0.5") == 2
+    assert len(marks(line_chart(dict([*series.items()][:3]), "t"), "polyline")) == 3
+
+
+def test_a_file_of_its_own_is_dark_on_white():
+    drawn = line_chart({"a": [(0, 0.0), (1, 1.0)]}, "t")
+    alone = ET.fromstring(on_paper(drawn))
+    sheet = [alone[0].get(name) for name in ("fill", "width", "height")]
+    assert sheet == ["#ffffff", "100%", "100%"] and alone.get("color") == "#222222"
+    assert ET.fromstring(drawn).get("color") == "#808080" and not marks(drawn, "rect")
 
 
 # ---- Pixels ----
@@ -183,6 +211,8 @@ def test_curves_group_runs_by_dataset_and_preset(tmp_path, capsys):
     assert "4' has no values of eval/val_greedy; left out" in capsys.readouterr().err
     text = out.read_text()
     assert {"small, default (2)", "small, ppo (1)"} < set(texts(text))
+    assert {"steps of the environment", "validation equations solved"} < set(texts(text))
+    assert "#ffffff" in text  # it stands alone
     means = [m.get("points") for m in marks(text, "polyline") if not m.get("opacity")]
     assert means[0] == "64.0,264.5 696.0,129.5"  # 0.25 and 0.75 of 270 pixels above 332
 

@@ -89,6 +89,10 @@ def test_an_installed_package_solves_with_its_bundled_agent(scheme, wheel, clone
     assert int(run("-c", load, cwd=elsewhere, path=path)) > 0
     solved = run("-m", "evaluate", "--equation", "a*x + b = 0", cwd=elsewhere, path=path)
     assert "x = -b/a" in solved and "proved" in solved
+    page = (
+        "from importlib.resources import files; print(files('abel') / 'playground/static/page.js')"
+    )
+    assert Path(run("-c", page, cwd=elsewhere, path=path).strip()).is_file()
     learned = "from abel.picov.network import load_generator; load_generator()"
     run("-c", learned, cwd=elsewhere, path=path)
     oracle = "from abel.search.oracle import Oracle; print(Oracle(9)('x + a = 0').root)"

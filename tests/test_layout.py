@@ -37,10 +37,11 @@ ROOMS = (
     "search", "roots", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts",
     "stats", "report",
 )  # fmt: skip
-COMMANDS = ("diagram", "soundness", "cohort", "certificate", "bench", "__main__")
+COMMANDS = ("diagram", "playground", "soundness", "cohort", "certificate", "bench", "__main__")
 # Rooms with one door: others import what `__init__` names, and no file behind it.
 DOORS = (
     "rewrite", "parse", "verify", "search", "roots", "datasets", "cohort", "diagram", "certificate",
+    "charts", "playground",
 )  # fmt: skip
 # open_wild and open_world are drawn with the tools that the other datasets are drawn with.
 REACH_PAST = {"wild.drafts", "wild.families", "wild.world"}
@@ -79,7 +80,7 @@ NOT_SIMPLE = {  # and why
         "picov.grammar.draw_other", "wild.families.draw",
     },
     "sums, rows and marks of one table, chart or polynomial; most of it comprehensions": {
-        "charts.bar_chart", "charts.line_chart", "roots.complete.numbers_of",
+        "charts.plots.bar_chart", "roots.complete.numbers_of",
         "operations.world.angles.as_product", "operations.world.factoring.factored",
         "verify.kernels.irreducible_factors", "verify.samples.far_points",
     },
@@ -187,8 +188,8 @@ def test_every_command_is_listed():
 
 def test_abel_does_not_import_the_scripts():
     assert not (importers("train_ppo", True) | importers("evaluate", True)) - {"evaluate"}
-    # `python -m abel.bench train` measures the learner, so that one command asks for it.
-    assert importers("train_ppo", False) == {"evaluate", "bench.training"}
+    # `python -m abel.bench train` measures the learner, and the playground's agents are its.
+    assert importers("train_ppo", False) == {"evaluate", "bench.training", "playground.thinking"}
     assert importers("evaluate", False) == set()
     assert importers("tests", False) == set()
 
@@ -203,10 +204,11 @@ def test_torch_comes_with_networks_only():
     with_torch = {name for name in MODULES if "torch" in reaches(name)}
     others = {"learner.replay", "picov.exactness", "picov.__main__"}
     assert with_torch == {*networks, *others}
-    # Checkpoints, and the benchmark of the network: on demand.
+    # Checkpoints, the benchmark of the network, and the page's agents: on demand.
     assert importers("torch", False) - importers("torch", True) == {
         "learner.records",
         "bench.training",
+        "playground.thinking",
     }
 
 
@@ -218,6 +220,9 @@ def test_the_scripts_do_no_algebra():
 def test_optional_packages_have_one_place_each():
     assert importers("gymnasium", False) == {"gym"}
     assert importers("ray", False) == {"cohort.cells"} and importers("ray", True) == set()
+    assert importers("bottle", False) == {"playground.server"}
+    assert importers("selenium", False) == {"playground.pictures"}
+    assert importers("selenium", True) == set()
     assert importers("stable_baselines3", False) | importers("sb3_contrib", False) == set()
     assert not [name for name, path in FILES.items() if "abel.gym" in imports(path, False)]
 

@@ -199,6 +199,8 @@ def test_commands_are_found_and_written_for_an_installed_package():
     page = "Say `python -m abel`, or\n```\n$ tool\npython evaluate.py --beam   # slow\nout\n```\n"
     assert [*commands.commands_of(page)] == ["python -m abel", "python evaluate.py --beam"]
     assert commands.as_installed("python train_ppo.py --seed 1") == "python -m train_ppo --seed 1"
+    page = "```python\nimport abel\n```\nSay `python -m abel x` here.\n```\npytest -q\n```\n"
+    assert [*commands.commands_of(page)] == ["python -m abel x", "pytest -q"]
     there = "python -m evaluate --equations $VIRTUAL_ENV/share/abel/datasets/schoolbook.txt"
     assert commands.as_installed("python evaluate.py --equations datasets/schoolbook.txt") == there
     assert commands.as_installed("pytest -q -n auto") is None
@@ -270,6 +272,7 @@ def test_flags_in_running_text_are_flags():
         if text.startswith("--"):
             found |= set(re.findall(r"--[a-z][\w-]*", text))
     of_others = {"--seed", "--check", "--again", "--engine", "--eval"}
+    of_others |= {"--port", "--workers", "--memory", "--report"}
     assert len(found) > 25 and not found - known - of_others
 
 

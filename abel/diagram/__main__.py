@@ -10,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from abel.charts import on_paper
 from abel.diagram import draw_modules, draw_network
 from abel.home import CODE
 from abel.learner.records import write_atomically
@@ -24,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
     args = parser.parse_args(argv)
     try:
         text = draw_network(args.equation) if args.what == "network" else draw_modules(args.root)
-        write_atomically(args.out, lambda file: file.write(text.encode()))
+        write_atomically(args.out, lambda file: file.write(on_paper(text).encode()))
     except (ValueError, OSError, SyntaxError) as error:  # ParseError is a ValueError
         print(f"abel.diagram: {error}", file=sys.stderr)
         return 2

@@ -1,34 +1,24 @@
-"""The network as a figure, drawn from what it really sees: a token tree and its legal actions."""
+"""The network as a figure, drawn from what it really sees: a token tree and its legal actions.
+
+Every node has a row of its own, so that an arrow to the left of a word or to the right of it covers
+none.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from abel.charts import PALETTE, svg, tag
+from abel.charts import PALETTE, WIDTH, svg, tag
 from abel.encode import ROLES, TOKENS, Observation
 from abel.env import Env, EnvConfig
 
-ROW, COLUMN, TOP = 58, 64, 74  # pixels between the levels and the leaves of the tree; its root
-MOST_DRAWN, MAX_ACTIONS = 12, 9  # what fits
+TOP, ROW, INDENT, MARGIN = 84, 29, 36, 28  # pixels: the first row, between rows, a level, the edge
+BOLD, SMALL, LETTER = 10.5, 7.6, 7.0  # pixels that a letter takes: tokens, roles, actions
+REACH = 56  # pixels of the shortest pointer
+MOST_DRAWN = 12  # nodes that fit
+MORE = "and {} more"
+BETWEEN = " \u00b7 "
 UP, POINT = PALETTE[0], PALETTE[3]  # colours of messages and of pointers
-
-
-def positions(parents: np.ndarray) -> np.ndarray:
-    """Coordinates [N, 2] of a tree's nodes: leaves side by side, parents above their middle."""
-    places = np.zeros((len(parents), 2))
-    depths = np.zeros(len(parents), dtype=int)
-    for node in range(1, len(parents)):
-        depths[node] = depths[parents[node]] + 1
-    leaves = 0
-    for node in reversed(range(len(parents))):  # preorder: children come after their parent
-        children = np.flatnonzero(parents == node)
-        if len(children):
-            places[node, 0] = places[children, 0].mean()
-        else:
-            places[node, 0] = leaves
-            leaves += 1
-    places[:, 0] = leaves - 1 - places[:, 0]
-    return np.stack([40 + COLUMN * places[:, 0], TOP + ROW * depths], 1)
 
 
 def arrow(x1: float, y1: float, x2: float, y2: float, color: str, dashes: str = "none") -> str:
@@ -65,53 +55,69 @@ def draw_network(equation: str) -> str:
 
 def architecture(observation: Observation, equation: str) -> str:
     """The way from an equation's tree to the probabilities of its legal actions, as SVG."""
-    if len(observation.tokens) > MOST_DRAWN:
-        raise ValueError(
-            f"'{equation}' has {len(observation.tokens)} nodes; at most {MOST_DRAWN} can be drawn"
-        )
-    places = positions(observation.parents)
-    num_shown = min(len(observation.actions), MAX_ACTIONS)
-    low = max(places[:, 1].max() + 40, TOP + 21 * (num_shown + 2))
-    body = [HEAD, *tree(observation, places), *actions(observation, places), *parts(low)]
+    num_nodes = len(observation.tokens)
+    if num_nodes > MOST_DRAWN:
+        raise ValueError(f"'{equation}' has {num_nodes} nodes; at most {MOST_DRAWN} can be drawn")
+    low = TOP + ROW * num_nodes + 10
+    body = [HEAD, *tree(observation), *actions(observation), *parts(low)]
     return svg(low + 160, f"{equation}: messages go up, actions point at nodes", body)
 
 
-def tree(observation: Observation, places: np.ndarray) -> list[str]:
+def place_of(observation: Observation, node: int) -> tuple[float, float, float]:
+    """Where a node's words begin and end, and their base line."""
+    depth, above = 0, int(observation.parents[node])
+    while above >= 0:
+        depth, above = depth + 1, int(observation.parents[above])
+    left = float(MARGIN + INDENT * depth)
+    token, role = words_of(observation, node)
+    return left, left + BOLD * len(token) + 6 + SMALL * len(role), float(TOP + ROW * node)
+
+
+def words_of(observation: Observation, node: int) -> tuple[str, str]:
+    return TOKENS[observation.tokens[node]], ROLES[observation.roles[node]]
+
+
+def tree(observation: Observation) -> list[str]:
     """Tokens with their roles, and arrows from children to parents."""
-    body = []
+    body = [tag("text", "token tree", x=MARGIN, y=TOP - 28, font_weight=600)]
     for node, parent in enumerate(observation.parents):
-        x, y = places[node]
+        left, _, y = place_of(observation, node)
+        token, role = words_of(observation, node)
+        body.append(tag("text", token, x=left, y=y, font_weight=600))
+        body.append(tag("text", role, x=left + BOLD * len(token) + 6, y=y, font_size=11))
         if parent >= 0:
-            px, py = places[parent]
-            length = np.hypot(px - x, py - y)
-            dx, dy = (px - x) / length, (py - y) / length
-            body.append(arrow(x + 17 * dx, y + 13 * dy, px - 22 * dx, py - 17 * dy, UP))
-        body.append(tag("text", TOKENS[observation.tokens[node]], x=x, y=y + 5,
-                        text_anchor="middle", font_weight=600))  # fmt: skip
-        role = ROLES[observation.roles[node]]
-        body.append(tag("text", role, x=x, y=y + 18, text_anchor="middle", font_size=10))
+            # Between a node and its children there are only nodes that stand further to the right.
+            stem, _, above = place_of(observation, int(parent))
+            way = f"M{left - 5:.1f},{y - 5:.1f}H{stem + 7:.1f}V{above + 7:.1f}"
+            body.append(tag("path", d=way, fill="none", stroke=UP, stroke_width=1.5,
+                            marker_end="url(#head)"))  # fmt: skip
     return body
 
 
-def actions(observation: Observation, places: np.ndarray) -> list[str]:
-    """Some of the legal actions, each pointing at the node of its term."""
-    right = max(places[:, 0].max() + 60, 320)
-    num_actions = len(observation.actions)
-    spread = np.linspace(0, num_actions - 1, min(num_actions, MAX_ACTIONS))
-    shown = spread.astype(int).tolist()
-    left_out = num_actions - len(shown)
-    body = [tag("text", "legal actions", x=right + 60, y=TOP - 18, font_weight=600)]
-    for row, index in enumerate(shown):
-        y = TOP + 6 + 21 * row
-        body.append(tag("text", str(observation.actions[index]), x=right + 60, y=y, font_size=13))
-        node = observation.action_nodes[index]
-        if node:
-            x, ny = places[node]
-            body.append(arrow(right + 54, y - 4, x + 22, ny, POINT, "3 4"))
-    if left_out:
-        y = TOP + 6 + 21 * len(shown)
-        body.append(tag("text", f"and {left_out} more", x=right + 60, y=y, font_size=13))
+def actions(observation: Observation) -> list[str]:
+    """The legal actions beside the nodes of their terms; those without one are beside the root."""
+    nodes = range(len(observation.tokens))
+    right = max(place_of(observation, node)[1] for node in nodes) + REACH
+    body = [tag("text", "legal actions, each at the node of its term", x=right, y=TOP - 28,
+                font_weight=600)]  # fmt: skip
+    for node in nodes:
+        here = np.flatnonzero(observation.action_nodes == node)
+        told = [str(observation.actions[i]) for i in here]
+        if told:
+            _, end, y = place_of(observation, node)
+            body.append(tag("text", in_row(told, WIDTH - right), x=right, y=y, font_size=13))
+            body.append(arrow(right - 8, y - 5, end + 6, y - 5, POINT, "3 4"))
     return body
+
+
+def in_row(told: list[str], width: float) -> str:
+    """As many actions as fit, and the number of the others."""
+    for shown in range(len(told), 0, -1):
+        left_out = len(told) - shown
+        row = BETWEEN.join([*told[:shown], *[MORE.format(left_out)] * (left_out > 0)])
+        if LETTER * len(row) <= width:
+            return row
+    return MORE.format(len(told)).removeprefix("and ").replace("more", "actions")
 
 
 def parts(low: float) -> list[str]:

@@ -1,0 +1,7 @@
+"""`python -m abel.charts`."""
+
+import sys
+
+from abel.charts.curves import main
+
+sys.exit(main())
