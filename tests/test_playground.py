@@ -287,7 +287,7 @@ def test_past_a_limit_a_question_ends_and_the_next_is_answered(child, question, 
 
 
 def test_what_a_child_started_ends_with_it(child):
-    asked = child(seconds=0.3)
+    asked = child(seconds=0.3, megabytes=512)  # two processes, for a moment with the same memory
     started = asked.ask({"what": "start"})["pid"]
     os.kill(started, 0)  # it is there
     with pytest.raises(Stopped):
