@@ -2,7 +2,7 @@
 is shown.
 """
 
-from abel.roots.answer import Answer, answer_of, unsolved, why_not
+from abel.roots.answer import Answer, answer_of, as_told, unsolved, why_not
 from abel.roots.complete import STATES, Check, check_roots
 from abel.roots.fallback import Branch, nearer, other_branch, real_branch
 from abel.roots.follow import Roots, all_roots
@@ -11,6 +11,6 @@ from abel.roots.simplest import number_beside, simplest, written
 
 __all__ = [
     "NO_ROOT", "STATES", "Answer", "Branch", "Check", "Roots", "all_roots", "answer_of",
-    "check_roots", "nearer", "number_beside", "other_branch", "real_branch", "simplest",
+    "as_told", "check_roots", "nearer", "number_beside", "other_branch", "real_branch", "simplest",
     "unsolved", "why_no_root", "why_not", "written",
 ]  # fmt: skip

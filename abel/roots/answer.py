@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
 from sympy import Expr, sstr
 
 from abel.equation import Equation, X, has_x
+from abel.roots.families import Root
 from abel.roots.merging import distinct_roots
-from abel.roots.none import NO_ROOT
+from abel.roots.none import EVERY_X, NO_ROOT
 from abel.roots.polynomial import isolated_roots
 from abel.roots.simplest import number_beside, simplest, written
 from abel.verify import Verdict
@@ -28,11 +29,14 @@ class Answer:
     how: tuple[str, ...] = ()  # the branches to another root that is shown, for it is real
     more: str = ""  # that there are more roots, where this is known
 
+    def both(self) -> str:
+        """The root with the number beside it."""
+        separator = " " if self.beside[:1] == "=" else ", "
+        return f"{self.shown}{separator}{self.beside}" if self.beside else self.shown
+
     def to_text(self, valid_when: str | None, unknown: str = "x") -> str:
-        joined = f"{self.shown} {self.beside}" if self.beside[:1] == "=" else self.shown
-        about = f", {self.beside}" if self.beside and joined == self.shown else ""
         condition = f", valid when {valid_when}" if valid_when else ""
-        return f"{unknown} = {joined}{about}   (proved{condition})"
+        return f"{unknown} = {self.both()}   (proved{condition})"
 
     def to_data(self) -> dict[str, Any]:
         return {"shown": self.shown, "value": self.beside or None, "more_roots": self.more or None}
@@ -42,6 +46,14 @@ def answer_of(equation: Equation, root: Expr, how: tuple[str, ...] = ()) -> Answ
     """How a proved root is shown."""
     form = simplest(equation, root)
     return Answer(written(form), number_beside(form), how, more_roots(equation))
+
+
+def as_told(equation: Equation, root: Root) -> Root:
+    """One of all roots, with the form in which it is shown if it is proved."""
+    if not root.proved or root.integers:
+        return root
+    form = simplest(equation, root.value)
+    return replace(root, shown=Answer(written(form), number_beside(form)).both())
 
 
 # ---- More roots ----
@@ -88,18 +100,20 @@ def turns(expr: Expr, slopes: list[Expr]) -> bool:
 def why_not(root: Expr, verdict: Verdict) -> str:
     """What is wrong with a candidate that was not proved."""
     text = sstr(root)
-    text = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+    found = f"x = {text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '...'}"
     if verdict.status == "refuted":
-        return f"x = {text} was found and is refuted: extraneous, {verdict.reason}"
+        return f"{found} was found, but is refuted: extraneous, not a root of the equation"
     if verdict.status == "undefined":
-        return f"x = {text} was found, but {verdict.reason}"
+        return f"{found} was found, but {verdict.reason}"
     if verdict.reason.startswith("a root at"):
-        return f"x = {text} is a root at the sampled values, not proved"
-    return f"x = {text} was found and is not decided: {verdict.reason}"
+        return f"{found} is a root at the sampled values, not proved"
+    return f"{found} was found, but not proved: {verdict.reason}"
 
 
 def unsolved(reason: str) -> str:
     """A failure as a sentence, from its reason."""
     if reason.startswith(NO_ROOT):
         return f"no solution, because {reason.removeprefix(NO_ROOT)}"
+    if reason == EVERY_X or reason.startswith("not solved"):
+        return reason
     return f"not solved: {reason}" if reason else "not solved"
