@@ -107,7 +107,9 @@ def as_shown(trace: Trace, outcome: Outcome) -> Trace:
 # ---- Lists ----
 
 
-def counts(outcomes: Sequence[Outcome], refused: Sequence[Unreadable], lines: int) -> dict[str, int]:
+def counts(
+    outcomes: Sequence[Outcome], refused: Sequence[Unreadable], lines: int
+) -> dict[str, int]:
     """What became of the lines of a list."""
     failures = [outcome for outcome in outcomes if not outcome.solved]
     without = sum(outcome.reason.startswith(NO_ROOT) for outcome in failures)
@@ -120,9 +122,7 @@ def counts(outcomes: Sequence[Outcome], refused: Sequence[Unreadable], lines: in
 
 
 def counts_as_text(found: Mapping[str, Any]) -> str:
-    """"100 lines: 96 solved, 1 without a solution, 3 not solved"; what there is none of is left
-    out.
-    """
+    """Such as "100 lines: 96 solved, 4 not solved"; what there is none of is left out."""
     words = {
         "solved": "solved", "no_solution": "without a solution", "not_solved": "not solved",
         "crashed": "crashed", "unreadable": "could not be read", "not_reached": "not reached",

@@ -25,8 +25,8 @@ MAX_DENOMINATOR = 10**6
 class Counted:
     """What was counted, with the rows that show otherwise."""
 
-    numeric: int = 0  # solved equations without letters
-    rational: int = 0  # whose root is a rational number
+    numeric: int = 0  # roots of equations without letters
+    rational: int = 0  # that are rational numbers
     unlike: list[tuple[str, str, str]] = field(default_factory=list)  # equation, root, as printed
 
     def add(self, equation: str, root: str, printed: str, number: Fraction | None) -> None:
@@ -53,18 +53,23 @@ def nearest_rational(root: Expr) -> Fraction | None:
         return found if abs(near - real) < mpmath.mpf(10) ** -(GOOD - 5) else None
 
 
+def roots_of(row: Mapping[str, Any]) -> list[str]:
+    """The proved roots of a row, of one with all roots the single ones."""
+    if "roots" in row:
+        return [each["root"] for each in row["roots"] if not each["integers"]]
+    return [row["root"]] if row.get("solved") and row.get("root") else []
+
+
 def counted(rows: Iterable[Mapping[str, Any]]) -> Counted:
     """Over rows of the form that `evaluate.py --json` writes."""
     found = Counted()
     for row in rows:
-        if not row.get("solved") or not row.get("root"):
-            continue
-        try:
-            equation, root = parse(row["equation"]), parse_expression(row["root"])
-        except ParseError:
-            continue
-        if equation.coefficients or root.free_symbols:
-            continue
-        printed = written(simplest(equation, root))
-        found.add(row["equation"], row["root"], printed, nearest_rational(root))
+        for text in roots_of(row):
+            try:
+                equation, root = parse(row["equation"]), parse_expression(text)
+            except ParseError:  # steps may nest a root deeper than is read
+                continue
+            if not equation.coefficients and not root.free_symbols:
+                printed = written(simplest(equation, root))
+                found.add(row["equation"], text, printed, nearest_rational(root))
     return found

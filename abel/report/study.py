@@ -236,9 +236,7 @@ def decoded(
     return [each for one in part for each in decoded(study, [one], width, study.new_cache())]
 
 
-def to_be_told(
-    study: Study, solution: Solution, seconds: float, cache: TransitionCache
-) -> Outcome:
+def to_be_told(study: Study, solution: Solution, seconds: float, cache: TransitionCache) -> Outcome:
     """The outcome of an equation that somebody gave: with what branches that the policy's steps
     left out lead to, where these found no root or none that is real, and with an answer.
     """
@@ -278,9 +276,7 @@ def fallen_back(
     ), found.root  # fmt: skip
 
 
-def best_try(
-    study: Study, solution: Solution, found: Branch | None, cache: TransitionCache
-) -> str:
+def best_try(study: Study, solution: Solution, found: Branch | None, cache: TransitionCache) -> str:
     """Why the candidate that came nearest to a proof was not proved; or that there was none."""
     tried = [Branch(*pair, ()) for pair in candidates(solution, cache)]
     tried += [found] if found is not None else []

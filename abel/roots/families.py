@@ -59,7 +59,9 @@ class Root:
         status = self.status
         if names and status == "proved":
             status = f"proved for all integers {names}"
-        first = f"x = {self.shown or sstr(self.value)}   ({status}{valid_when_text(self.valid_when)})"
+        first = (
+            f"x = {self.shown or sstr(self.value)}   ({status}{valid_when_text(self.valid_when)})"
+        )
         return "\n".join([first, *(f"    {note}" for note in self.how)])
 
     def to_data(self) -> dict[str, Any]:

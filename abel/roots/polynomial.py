@@ -8,7 +8,7 @@ told from all others by a ball of its own, and its factor is its minimal polynom
 from __future__ import annotations
 
 from math import lcm
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import sympy as sp
 from flint import acb, fmpz_poly
@@ -64,9 +64,9 @@ def isolated_roots(equation: Equation) -> list[Isolated] | None:
     with precision(ISOLATING_BITS):
         # A factor isolates its own roots from each other, not from those of other factors.
         found = [
-            Isolated(acb(ball), factor)
+            Isolated(acb(pair[0]), factor)
             for factor, _ in whole.factor()[1]
-            for ball, _ in factor.complex_roots()
+            for pair in cast(list[Any], factor.complex_roots())
         ]
         balls = [each.ball for each in found]
         apart = not any(a.overlaps(b) for i, a in enumerate(balls) for b in balls[:i])
@@ -79,4 +79,3 @@ def the_one(roots: list[Isolated], ball: acb | None) -> Isolated | None:
         return None
     near = [root for root in roots if root.ball.overlaps(ball)]
     return near[0] if len(near) == 1 else None
-

@@ -322,10 +322,10 @@ def written(form: Expr) -> str:
 
 
 def number_beside(form: Expr, digits: int = 7) -> str:
-    """"= 0.5" or "about 1.618034" for a number; nothing for integers and what is made of them and
-    I, for letters, or for what is no number to so many digits.
+    """Such as "= 0.5" or "about 1.618034" for a number; nothing for integers and what is
+    made of them and I, for letters, or for what is no number to so many digits.
     """
-    if form.free_symbols:
+    if form.free_symbols or form.is_Integer:
         return ""
     ball = ball_of_number(form)
     if ball is None or not ball.rad() <= arb(10) ** -(2 * digits) * abs(ball):
