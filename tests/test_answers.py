@@ -1,4 +1,4 @@
-"""What people are told: the simplest form of a root that is proved, numbers, and why there is none."""
+"""What people are told: the simplest form of a root that is proved, and why there is none."""
 
 import json
 import os

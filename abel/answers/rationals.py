@@ -1,7 +1,7 @@
 """Which roots of stored results are rational, and which of those are printed as anything else.
 
-What is rational is told here by other code than that which simplifies: 60 digits of mpmath, of which
-40 must be those of a fraction with a small denominator.
+What is rational is told here by other code than that which simplifies: 60 digits of mpmath, of
+which 40 must be those of a fraction with a small denominator.
 """
 
 from __future__ import annotations

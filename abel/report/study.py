@@ -178,7 +178,7 @@ class Study:
         }
 
     def first_solved(self, found: Found) -> list[Outcome]:
-        """For each equation with an outcome that of its first solver, or else the first decoder's."""
+        """For each equation the outcome of its first solver, or else of its first decoder."""
         count = max(map(len, found.values()), default=0)
         rows = [[row[i] for row in found.values() if i < len(row)] for i in range(count)]
         return [next((each for each in row if each.solved), row[0]) for row in rows]

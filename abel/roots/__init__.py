@@ -1,5 +1,5 @@
-"""All roots of an equation: other branches, no root twice, and whether these are all; and how a root
-is shown.
+"""All roots of an equation: other branches, no root twice, and whether these are all; and how a
+root is shown.
 """
 
 from abel.roots.answer import Answer, answer_of, as_told, unsolved, why_not

@@ -1,4 +1,4 @@
-"""What people are told of an equation: its root as simple as can be proved, or why there is none."""
+"""What people are told: a root in the simplest form that is proved, or why there is none."""
 
 from __future__ import annotations
 
