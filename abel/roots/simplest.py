@@ -1,9 +1,10 @@
 """The simplest form of a root that is proved to be equal to the one found.
 
 Guesses come from certified numbers: rational, of degree two, a root of a rational, a multiple of
-pi, a logarithm, a power of e. They come from rules as well, such as log(exp(u)) = u. A guess counts
-only if it is proved: as a root of the same minimal polynomial in a ball that no other root is in,
-or by the solving criterion. Without a proof the root stays as it was found. All is bounded by sizes.
+pi, a logarithm, a power of e. They come from rules as well, such as log(exp(u)) = u. A guess
+counts only if it is proved: as a root of the same minimal polynomial in a ball that no other root
+is in, or by the solving criterion. Without a proof the root stays as it was found. All is bounded
+by sizes.
 """
 
 from __future__ import annotations
