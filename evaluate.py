@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from typing import Any, Literal
 import torch
 import tyro
 
+from abel.answers import Growing, Telling, counts
 from abel.datasets import DatasetError, Problem, Unreadable, load_dataset, read_list
 from abel.env import EnvConfig
 from abel.home import home
@@ -33,8 +34,8 @@ from abel.operations import OPERATIONS, Generator, settle
 from abel.parse import ParseError
 from abel.report.failures import failures
 from abel.report.probes import MAX_POINTS, dormant, embeddings
-from abel.report.study import DECODERS, Study, print_solutions, show_trace
-from abel.report.tables import TABLES, completeness, families, layout
+from abel.report.study import DECODERS, Study, show_trace
+from abel.report.tables import TABLES, completeness, layout
 from abel.report.trigger import decomposition, trigger
 from abel.report.variants import generalisation
 from abel.search import greedy
@@ -78,6 +79,8 @@ class Args:
     """go on from the first root to all others; on a split, say how many sets are complete"""
     beam: bool = False
     """the same as --decoder beam"""
+    verbose: bool = False
+    """show the steps of what was not solved, too, and the root as it was found"""
     report: ReportName | Literal["all"] | None = None
     """analysis to make; all also writes a page"""
     bundle: str = ""
@@ -286,14 +289,17 @@ def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> No
 # ---- Datasets and single equations ----
 
 
-def results(args: Args, run: Run, study: Study, found: dict, source: tuple) -> dict[str, Any]:
+def results(
+    args: Args, run: Run, study: Study, found: Mapping, source: tuple, refused: list
+) -> dict[str, Any]:  # fmt: skip
     """The outcome of every decoder and equation; after Ctrl-C, of those that are done."""
     return {
         "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
         "n": len(study.problems), "width": args.width, "budget": study.budget,
         "interrupted": study.interrupted,
         "decoders": {name: {**study.counted(row), "n": len(row)} for name, row in found.items()},
-        "equations": study.by_equation(found),
+        "equations": study.by_equation(found), "unreadable": [asdict(each) for each in refused],
+        "counts": counts(study.first_solved(found), refused, len(study.problems)),
     }  # fmt: skip
 
 
@@ -329,39 +335,33 @@ def given_problems(args: Args) -> tuple[list[Problem] | None, list[Unreadable]]:
     return problems, refused
 
 
-def tell(args: Args, study: Study, found: dict, data: dict, refused: Sequence[Unreadable]) -> None:
-    """Print solutions of single equations, and tables of families."""
-    if not data["split"]:
-        solvers = [(row["solved_by"] or list(found))[0] for row in data["equations"]]
-        shown = [found[name][i] for i, name in enumerate(solvers)]
-        print_solutions(study, shown, args.format, args.equation is not None)
-    if data["split"] or any(study.families):
-        print(layout(families(data["decoders"], len(study.problems))))
-    if refused:
-        print(f"{len(refused)} lines could not be read:", *refused, sep="\n  ")
-
-
 def decode(
-    args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple,
-    refused: Sequence[Unreadable],
+    args: Args, argv: Sequence[str], run: Run, study: Study, source: tuple, refused: list
 ) -> int:  # fmt: skip
     """Solve with every decoder that is asked for; print and store the outcomes."""
     chosen, single = "beam" if args.beam else args.decoder, not source[1]
     default = ["greedy", "beam"] if args.equations is None else ["greedy"]  # of a list: to be fast
     names = list(DECODERS) if chosen == "all" else [chosen] if chosen else default
     if not single:  # before it takes its time
-        about = f"{args.run} (step {run.step:,}) on {' '.join(source)}, {len(study.problems)}"
-        print(f"{about} equations", flush=True)
+        about = f"{args.run} (step {run.step:,}) on {' '.join(source)}"
+        print(f"{about}, {len(study.problems)} equations", flush=True)
+    live = single and len(names) == 1
+    told = Telling(study, args.format, args.equation is not None, args.verbose, live)
+    origin = {"provenance": provenance(argv, study.texts)} if args.json else {}
+
+    def data_of(found: Mapping) -> dict[str, Any]:
+        return {**results(args, run, study, found, source, refused), **origin}
+
+    stored = [Growing(Path(args.json), data_of)] if args.json else []
+    study.watchers = [told.as_they_come, *stored]
     found = study.decode_all(names)
-    data = results(args, run, study, found, source)
-    data["unreadable"] = [asdict(each) for each in refused]
+    data = data_of(found)
     if args.json:
-        write_json(Path(args.json), {**data, "provenance": provenance(argv, study.texts)})
-    tell(args, study, found, data, refused)
+        write_json(Path(args.json), data)
+    told.all_of(found, data, refused)
     if study.interrupted:
         raise KeyboardInterrupt
-    solved = not refused and all(row["solved"] for row in data["equations"])
-    return 0 if not single or solved else 1
+    return int(single and bool(refused or not all(row["solved"] for row in data["equations"])))
 
 
 def main(args: Args, argv: Sequence[str]) -> int:

@@ -4,6 +4,7 @@ COMMANDS = {
     "train_ppo": "train an agent",
     "evaluate": "decode with a trained agent, solve single equations, write reports",
     "abel.playground": "a page to watch the agent think, and to steer it",
+    "abel.answers": "count how rational roots of stored results are printed",
     "abel.trace": "replay a stored solution and prove its root again",
     "abel.certificate": "a solution as a script that the kernel of Coq checks",
     "abel.datasets": "generate and check the datasets",

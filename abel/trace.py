@@ -105,15 +105,15 @@ class Trace:
 
     # ---- Show ----
 
-    def to_text(self) -> str:
-        """The solution as a person would write it."""
+    def to_text(self, conclusion: str | None = None) -> str:
+        """The solution as a person would write it, with its own last line or another one."""
         said = [OPERATIONS[step.op].text.replace("{}", step.term or "") for step in self.steps]
         width = max(map(len, said), default=0)
         lines = [self.equation]
         for number, (step, action) in enumerate(zip(self.steps, said), 1):
             note = f"   [{step.transform}]" if step.transform else ""
             lines.append(f"{number:3}. {action:<{width}}   {step.equation}{note}")
-        return "\n".join([*lines, self.conclusion()])
+        return "\n".join([*lines, conclusion or self.conclusion()])
 
     def conclusion(self) -> str:
         if self.root is None:

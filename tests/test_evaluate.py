@@ -83,7 +83,13 @@ def test_an_equation_is_solved_step_by_step(run_dir, linear, capsys):
 
 def test_an_unsolved_equation_says_what_went_wrong(run_dir, linear, capsys):
     assert evaluate.run(["--run", run_dir, "--equation", "sqrt(x) + 1 = 0"]) == 1
-    assert "not solved: " in capsys.readouterr().out
+    said = ["sqrt(x) + 1 = 0", "no solution, because sqrt(x) is never -1"]
+    assert capsys.readouterr().out.splitlines() == said
+    assert evaluate.run(["--run", run_dir, "--verbose", "--equation", "sqrt(x) + 1 = 0"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == said[0] and lines[1].startswith("  1. ") and lines[-1].startswith(said[1])
+    assert evaluate.run(["--run", run_dir, "--equation", "x^5 + a*x = b"]) == 1
+    assert capsys.readouterr().out.splitlines()[1:] == ["not solved within 12 steps"]
 
 
 def test_a_letter_read_as_eulers_number_is_told_in_one_line(run_dir, linear, tmp_path, capsys):
@@ -128,7 +134,8 @@ def test_an_equation_that_fails_fails_alone(run_dir, linear, batch, capsys, monk
     assert evaluate.run(["--run", run_dir, "--equations", batch]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "a*x + b = 0   x = -b/a   (proved)" and lines[3].split()[0] == "family"
-    assert lines[1] == "b + a*x = 0   not solved: MemoryError on the way"
+    assert lines[1] == "line 2: b + a*x = 0   not solved: MemoryError on the way"
+    assert lines[-1] == "3 lines: 1 solved, 1 without a solution, 1 crashed"
 
 
 def test_all_roots_of_an_equation(run_dir, linear, no_sympy, capsys):
@@ -168,6 +175,45 @@ def test_results_have_the_documented_form(run_dir, linear, batch, capsys, tmp_pa
     assert first["root"] == "-b/a" and first["valid_when"] is None and first["steps"] == 2
     assert found["checkpoint_step"] == 64 and "commit" in found["provenance"]
     assert "all" in capsys.readouterr().out
+
+
+def test_a_list_is_written_while_it_is_solved(run_dir, linear, capsys, tmp_path, monkeypatch):
+    """What ends the command by force costs the equations under way, and none before them."""
+    path, out = tmp_path / "long.txt", tmp_path / "out.json"
+    path.write_text("# a comment\nx + = 2\n" + "a*x + b = 0\n" * 20)
+    seen, decode = [], evaluate.greedy
+
+    def watched(*args, **flags):
+        if out.exists():
+            seen.append(len(json.loads(out.read_text())["equations"]))
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        return decode(*args, **flags)
+
+    monkeypatch.setattr("abel.report.study.greedy", watched)
+    flags = ["--run", run_dir, "--equations", str(path), "--json", str(out)]
+    assert evaluate.run(flags) == 130
+    found, lines = json.loads(out.read_text()), capsys.readouterr().out.splitlines()
+    assert seen == [8, 16] and [row["line"] for row in found["equations"]] == [*range(3, 19)]
+    assert lines[:16] == ["a*x + b = 0   x = -b/a   (proved)"] * 16
+    counts = {"lines": 21, "solved": 16, "unreadable": 1, "not_reached": 4}
+    assert found["counts"].items() >= counts.items()
+    assert lines[-2] == "21 lines: 16 solved, 1 could not be read, 4 not reached"
+    assert lines[-1].startswith("  line 2: cannot read 'x + = 2'")
+
+
+def test_both_forms_of_a_root_are_stored(run_dir, capsys, tmp_path, monkeypatch):
+    def policy(observations):
+        wanted = ("log", "div 2")
+        rows = [[-float(str(a) not in wanted) for a in o.actions] for o in observations]
+        return [np.array(row) for row in rows], np.zeros(len(rows))
+
+    monkeypatch.setattr(evaluate, "as_policy", lambda agent: policy)
+    out = tmp_path / "out.json"
+    evaluate.run(["--run", run_dir, "--equation", "exp(2*x) = 81", "--json", str(out)])
+    (row,) = json.loads(out.read_text())["equations"]
+    assert row["solved"] and row["root"] != row["shown"] == "log(9)"
+    assert row["value"] == "about 2.197225"
 
 
 def test_ctrl_c_keeps_what_is_finished(run_dir, linear, batch, capsys, tmp_path, monkeypatch):
@@ -319,7 +365,7 @@ def test_the_reference_agent_finds_cardanos_way(capsys):
     """The bundled agent, as a newcomer meets it; no row of the table solves a cubic."""
     assert evaluate.run(["--equation", "x^3 + p*x + q = 0"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[-1].endswith("(proved)") and len(said) == 8
+    assert said[7].endswith("(proved)") and len(said) == 9
     assert [line.split("  ")[1].split("   ")[0].strip() for line in said[1:7]] == [
         "1. substitute x - p/(n*x)", "2. name the part of x in x**3",
         "3. remove the next-to-leading term", "4. subtract a", "5. take the square root",

@@ -35,13 +35,13 @@ ENVIRONMENT = (
 )  # fmt: skip
 ROOMS = (
     "search", "roots", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts",
-    "stats", "report",
+    "stats", "report", "answers",
 )  # fmt: skip
 COMMANDS = ("diagram", "playground", "soundness", "cohort", "certificate", "bench", "__main__")
 # Rooms with one door: others import what `__init__` names, and no file behind it.
 DOORS = (
-    "rewrite", "parse", "verify", "search", "roots", "datasets", "cohort", "diagram", "certificate",
-    "charts", "playground",
+    "rewrite", "parse", "verify", "search", "roots", "datasets", "answers", "cohort", "diagram",
+    "certificate", "charts", "playground",
 )  # fmt: skip
 # open_wild and open_world are drawn with the tools that the other datasets are drawn with.
 REACH_PAST = {"wild.drafts", "wild.families", "wild.world"}

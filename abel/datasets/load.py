@@ -15,7 +15,7 @@ import random
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -56,6 +56,7 @@ class Problem:
 
     text: str
     family: str = ""
+    line: int = field(default=0, compare=False)  # of a list to be evaluated
 
     @cached_property
     def equation(self) -> Equation:
@@ -159,10 +160,11 @@ def lines_of(path: Path, trusted: bool = False) -> dict[int, str]:
     return used
 
 
-def problem_of(line: str, trusted: bool = False) -> Problem:
+def problem_of(line: str, trusted: bool = False, number: int = 0) -> Problem:
     """`family<TAB>equation`, or the equation alone; parsed at once unless the file is trusted."""
     family, tab, text = line.partition("\t")
-    problem = Problem(text.strip(), family.strip()) if tab else Problem(line.strip())
+    named = (text.strip(), family.strip()) if tab else (line.strip(), "")
+    problem = Problem(*named, line=number)
     if len(problem.family) > MAX_NAME or not problem.family.isprintable():
         reason = f"a family is named by at most {MAX_NAME} printable characters"
         raise ParseError(problem.family, None, reason)
@@ -190,7 +192,7 @@ def read_list(path: Path) -> tuple[list[Problem], list[Unreadable]]:
     problems, refused = [], []
     for number, line in lines_of(path).items():
         try:
-            problems.append(problem_of("\t".join(line.split("\t")[:2])))
+            problems.append(problem_of("\t".join(line.split("\t")[:2]), number=number))
         except ParseError as error:
             refused.append(Unreadable(number, line.strip()[:MAX_SHOWN], str(error)))
     if not problems:

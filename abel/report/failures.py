@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from sympy import Expr
 
 from abel.operations import describe
 from abel.search import Solution
 from abel.transforms import unwind
 from abel.transitions import TransitionCache, advance, start_of
+from abel.verify import Verdict
 
 KINDS = (
     "1-cycle", "2-cycle", "longer cycle", "dead end", "step limit", "refuted root", "unproven root",
@@ -38,6 +41,16 @@ def diagnose(solution: Solution, cache: TransitionCache, max_steps: int) -> tupl
             return "unproven root" if status == "unproven" else "refuted root", number
     number = len(solution.path)
     return "step limit" if number >= max_steps else "dead end", number
+
+
+def candidates(solution: Solution, cache: TransitionCache) -> Iterator[tuple[Expr, Verdict]]:
+    """The candidates that a path came to, with their verdicts."""
+    state = start_of(solution.equation, cache)
+    for observation, index, form, _ in solution.path:
+        state, _ = advance(state, observation.actions[index], cache)
+        if form.solved_form and not state.goals:
+            root = unwind(state.stack, form.rhs)
+            yield root, cache.verdict(solution.equation, root)
 
 
 def failures(

@@ -6,13 +6,15 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from sympy import sstr
 
 from abel.datasets import Problem
 from abel.learner.progress import Progress
 from abel.report.study import Study
-from abel.roots import STATES, Check, Roots, all_roots, check_roots
+from abel.roots import STATES, Check, Roots, all_roots, answer_of, as_told, check_roots
 from abel.search import Oracle, Solution
 
 FORMAT = "abel-roots-1"
@@ -31,7 +33,11 @@ class SolutionSet:
     def to_text(self) -> str:
         first = f"{self.problem.text}\nno first root found"
         if self.solution.solved:
-            first = self.solution.trace().to_text()
+            verdict = self.solution.verdict
+            condition = None if verdict is None or not verdict.valid_when else verdict.valid_when
+            answer = answer_of(self.solution.equation, self.solution.root)
+            last = answer.to_text(None if condition is None else sstr(condition))
+            first = self.solution.trace().to_text(last)
         return "\n".join([first, "", self.roots.to_text(), self.check.to_text()])
 
     def to_latex(self) -> str:
@@ -64,6 +70,9 @@ def solution_sets(study: Study, decoder: str) -> list[SolutionSet]:
             )
             seconds = time.process_time() - begun
             check = check_roots(roots, oracle.solution_set(problem.text))
+            if study.fall_back:  # somebody is told these roots
+                told = tuple(as_told(roots.equation, root) for root in roots.found)
+                roots = replace(roots, found=told)
             found.append(SolutionSet(problem, solution, roots, check, seconds))
     progress.show("")
     return found

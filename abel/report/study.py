@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 from sympy import sstr
@@ -17,15 +17,26 @@ from abel.env import EnvConfig
 from abel.equation import Equation
 from abel.learner.progress import Progress
 from abel.operations import Generator, describe
-from abel.report.failures import diagnose
+from abel.parse import ParseError, parse_expression
+from abel.report.failures import candidates, diagnose
 from abel.report.kinds import structural_type
 from abel.report.trigger import tally
-from abel.roots import other_branch, why_no_root
+from abel.roots import (
+    Answer,
+    Branch,
+    answer_of,
+    nearer,
+    other_branch,
+    real_branch,
+    why_no_root,
+    why_not,
+)
 from abel.search import Oracle, Policy, Solution, beam, greedy, search
 from abel.trace import Trace
 from abel.transitions import State, TransitionCache
 
 CHUNK = 64  # equations decoded together
+FEW = 8  # of a list: what is under way when it is interrupted is lost
 ASTAR_WEIGHT = 1.0  # steps that a node or an edge counts for in A*'s guess
 
 
@@ -41,6 +52,8 @@ class Outcome:
     reason: str = ""  # of a failure without steps
     solution: Solution | None = None  # none from SymPy, which gives no steps
     how: tuple[str, ...] = ()  # the branches to a root that the steps do not lead to
+    answer: Answer | None = None  # how the root is shown, of equations that people gave
+    crashed: bool = False
 
     @classmethod
     def of(cls, solution: Solution, seconds: float) -> Outcome:
@@ -50,6 +63,9 @@ class Outcome:
             None if condition is None else sstr(condition), seconds, solution.transitions,
             solution=solution,
         )  # fmt: skip
+
+
+Found = Mapping[str, Sequence[Outcome]]  # by decoder
 
 
 @dataclass
@@ -65,7 +81,8 @@ class Study:
     complexity_coef: float
     budget: int  # states that a search without a policy expands for an equation
     limit: float  # seconds for SymPy
-    fall_back: bool = False  # whether other branches are followed where the policy finds no root
+    fall_back: bool = False  # of equations that people gave: follow other branches, say why not
+    watchers: Sequence[Callable[[Found], None]] = ()  # are told what there is so far
 
     def __post_init__(self) -> None:
         if not self.problems:
@@ -75,6 +92,7 @@ class Study:
         self.types = [structural_type(problem.equation) for problem in self.problems]
         self.known: dict[tuple[str, int], list[Outcome]] = {}
         self.under_way: list[Outcome] = []  # of the decoder that is running
+        self.done: dict[str, list[Outcome]] = {}  # of the decoders before it
         self.interrupted = False
 
     def new_cache(self) -> TransitionCache:
@@ -107,6 +125,9 @@ class Study:
                 done, count = len(outcomes), len(self.problems)
                 bar = "#" * (20 * done // count) + "." * (20 - 20 * done // count)
                 solved = sum(outcome.solved for outcome in outcomes)
+                progress.show("")  # a watcher may print
+                for watch in self.watchers if outcomes else ():
+                    watch({**self.done, name: outcomes})
                 progress.show(f"{name} [{bar}] {done} of {count}, {solved} solved{note}")
 
             DECODERS[name](self, outcomes, key[1], show)
@@ -117,24 +138,24 @@ class Study:
     def told(self, outcome: Outcome) -> tuple[Trace | None, str]:
         """The steps to the root; or those to where it went wrong, and how it did."""
         if not outcome.solution:
-            return None, outcome.reason
+            return None, ""
         trace = outcome.solution.trace()
         if outcome.solved:
-            return trace, outcome.reason
+            return trace, ""
         kind, last = diagnose(outcome.solution, self.new_cache(), self.config.max_steps)
         why = f"{kind} at step {last}" if trace.steps else "nothing found"
-        return replace(trace, steps=trace.steps[:last]), outcome.reason or why
+        return replace(trace, steps=trace.steps[:last]), why
 
     def decode_all(self, names: Sequence[str]) -> dict[str, list[Outcome]]:
         """The outcomes by decoder. Ctrl-C ends it: the last decoder then has fewer, if any."""
-        found = {}
+        self.done = {}
         for name in names:
             try:
-                found[name] = self.decode(name)
+                self.done[name] = self.decode(name)
             except KeyboardInterrupt:
                 self.interrupted = True
-                return found | ({name: self.under_way} if self.under_way else {})
-        return found
+                return self.done | ({name: self.under_way} if self.under_way else {})
+        return self.done
 
     def summary(self, name: str, width: int | None = None) -> dict[str, Any]:
         return self.counted(self.decode(name, width))
@@ -156,15 +177,18 @@ class Study:
             "seconds": seconds,
         }
 
-    def by_equation(self, found: dict[str, list[Outcome]]) -> list[dict[str, Any]]:
+    def first_solved(self, found: Found) -> list[Outcome]:
+        """For each equation the outcome of its first solver, or else of its first decoder."""
+        count = max(map(len, found.values()), default=0)
+        rows = [[row[i] for row in found.values() if i < len(row)] for i in range(count)]
+        return [next((each for each in row if each.solved), row[0]) for row in rows]
+
+    def by_equation(self, found: Found) -> list[dict[str, Any]]:
         """A row for every equation with an outcome; its root is that of its first solver."""
         rows = []
-        for i, problem in enumerate(self.problems):
+        for i, (problem, first) in enumerate(zip(self.problems, self.first_solved(found))):
             outcomes = {name: row[i] for name, row in found.items() if i < len(row)}
-            if not outcomes:
-                break
             solvers = [name for name, outcome in outcomes.items() if outcome.solved]
-            first = outcomes[solvers[0] if solvers else next(iter(outcomes))]
             rows.append({
                 "equation": problem.text, "family": problem.family, "solved": first.solved,
                 "root": first.root, "valid_when": first.valid_when,
@@ -172,6 +196,8 @@ class Study:
                 "branches": list(first.how), "reason": first.reason,
                 "solved_by": solvers,
                 "always_by": [name for name in solvers if outcomes[name].valid_when is None],
+                **({"line": problem.line} if problem.line else {}),
+                **({} if first.answer is None else first.answer.to_data()),
             })  # fmt: skip
         return rows
 
@@ -180,19 +206,19 @@ class Study:
 
 
 def with_policy(study: Study, outcomes: list[Outcome], width: int, show: Callable) -> None:
-    cache = study.new_cache()
-    for start in range(0, len(study.problems), CHUNK):
-        part = study.problems[start : start + CHUNK]
+    cache, size = study.new_cache(), FEW if study.fall_back else CHUNK
+    for start in range(0, len(study.problems), size):
+        part = study.problems[start : start + size]
         begun = time.perf_counter()
         found = decoded(study, part, width, cache)
         seconds = (time.perf_counter() - begun) / len(part)
         for each in found:
             if isinstance(each, Exception):
                 outcomes.append(failed(each, seconds))
-            elif each.solved or not study.fall_back:
-                outcomes.append(Outcome.of(each, seconds))
+            elif study.fall_back:
+                outcomes.append(to_be_told(study, each, seconds, cache))
             else:
-                outcomes.append(fallen_back(study, each, seconds, cache))
+                outcomes.append(Outcome.of(each, seconds))
         show()
 
 
@@ -210,31 +236,71 @@ def decoded(
     return [each for one in part for each in decoded(study, [one], width, study.new_cache())]
 
 
-def fallen_back(
-    study: Study, solution: Solution, seconds: float, cache: TransitionCache
-) -> Outcome:
-    """What the branches that the policy's steps left out lead to."""
+def to_be_told(study: Study, solution: Solution, seconds: float, cache: TransitionCache) -> Outcome:
+    """The outcome of an equation that somebody gave: with what branches that the policy's steps
+    left out lead to, where these found no root or none that is real, and with an answer.
+    """
     begun = time.perf_counter()
 
     def decode(equation: Equation, state: State) -> Solution:
         return study.decode_from("greedy", equation, state, cache)
 
     try:
-        found = other_branch(solution, decode, study.config, cache)
+        if not solution.solved:
+            outcome, root = fallen_back(study, solution, decode, cache)
+            outcome = replace(outcome, seconds=seconds + time.perf_counter() - begun)
+        else:
+            outcome, root = Outcome.of(solution, seconds), solution.root
+        if root is None:
+            return outcome
+        real = real_branch(solution, root, decode, study.config, cache)
+        chosen = (root, ()) if real is None else (real.root, real.how)
+        return replace(outcome, answer=answer_of(solution.equation, *chosen))
     except Exception as error:  # a failure here is one more equation not solved
         return failed(error, seconds)
-    outcome = Outcome.of(solution, seconds + time.perf_counter() - begun)
-    if found is None:
-        return replace(outcome, reason=why_no_root(solution.equation))
+
+
+def fallen_back(
+    study: Study, solution: Solution, decode: Callable, cache: TransitionCache
+) -> tuple[Outcome, Any]:
+    """A root on another branch; or why there is none, or none was found."""
+    outcome = Outcome.of(solution, 0.0)
+    found = other_branch(solution, decode, study.config, cache)
+    if found is None or not found.verdict:
+        reason = why_no_root(solution.equation)
+        return replace(outcome, reason=reason or best_try(study, solution, found, cache)), None
     condition = found.verdict.valid_when
     return replace(
         outcome, solved=True, root=sstr(found.root), solution=None, how=found.how,
         valid_when=None if condition is None else sstr(condition),
-    )  # fmt: skip
+    ), found.root  # fmt: skip
+
+
+def best_try(study: Study, solution: Solution, found: Branch | None, cache: TransitionCache) -> str:
+    """Why the candidate that came nearest to a proof was not proved; or that there was none."""
+    tried = [Branch(*pair, ()) for pair in candidates(solution, cache)]
+    tried += [found] if found is not None else []
+    if not tried:
+        return f"not solved within {study.config.max_steps} steps"
+    best = reduce(nearer, tried)
+    return why_not(best.root, best.verdict)
+
+
+def shown_as_well(study: Study, problem: Problem, outcome: Outcome) -> Outcome:
+    """With an answer, if somebody gave the equation and a decoder without a policy solved it."""
+    if not study.fall_back or not outcome.solved:
+        return outcome
+    try:
+        solution = outcome.solution
+        root = parse_expression(outcome.root or "") if solution is None else solution.root
+        return replace(outcome, answer=answer_of(problem.equation, root))
+    except (ParseError, ArithmeticError, RecursionError, MemoryError):
+        return outcome
 
 
 def failed(error: Exception, seconds: float) -> Outcome:
-    return Outcome(False, None, None, seconds, reason=f"{type(error).__name__} on the way")
+    reason = f"{type(error).__name__} on the way"
+    return Outcome(False, None, None, seconds, reason=reason, crashed=True)
 
 
 def without_policy(study: Study, outcomes: list[Outcome], weight: float, show: Callable) -> None:
@@ -245,8 +311,13 @@ def without_policy(study: Study, outcomes: list[Outcome], weight: float, show: C
     cache = study.new_cache()
     for problem in study.problems:
         begun = time.perf_counter()
-        found = search(problem, study.config, cache, budget=study.budget, weight=weight, tick=tick)
-        outcomes.append(Outcome.of(found, time.perf_counter() - begun))
+        flags: dict[str, Any] = {"budget": study.budget, "weight": weight, "tick": tick}
+        try:
+            found = search(problem, study.config, cache, **flags)
+            outcome = Outcome.of(found, time.perf_counter() - begun)
+        except Exception as error:  # an equation that fails fails alone
+            outcome = failed(error, time.perf_counter() - begun)
+        outcomes.append(shown_as_well(study, problem, outcome))
         show()
 
 
@@ -254,7 +325,8 @@ def by_sympy(study: Study, outcomes: list[Outcome], show: Callable) -> None:
     with Oracle(study.limit) as oracle:
         for problem in study.problems:
             root, condition, reason, seconds = oracle(problem.text)
-            outcomes.append(Outcome(root is not None, root, condition, seconds, reason=reason))
+            outcome = Outcome(root is not None, root, condition, seconds, reason=reason)
+            outcomes.append(shown_as_well(study, problem, outcome))
             show()
 
 
@@ -292,24 +364,3 @@ def show_trace(problem: Problem, solution: Solution) -> dict[str, Any]:
 def as_mathml(lhs: Any, rhs: Any) -> str:
     left, right = (mathml(side, printer="presentation") for side in (lhs, rhs))
     return f"<math><mrow>{left}<mo>=</mo>{right}</mrow></math>"
-
-
-def print_solutions(study: Study, outcomes: Sequence[Outcome], form: str, single: bool) -> None:
-    """A single equation step by step; in a batch a line each, unless a format is asked for."""
-    documents = []
-    for problem, outcome in zip(study.problems, outcomes):
-        trace, why = study.told(outcome)
-        if trace is not None and form == "latex":
-            print(trace.to_latex())
-        elif trace is not None and form == "json":
-            documents.append(json.loads(trace.to_json()))
-        elif trace is not None and single:
-            print(trace.to_text() + (f": {why}" if why else ""))
-        else:
-            condition = f", valid when {outcome.valid_when}" if outcome.valid_when else ""
-            answer = f"x = {outcome.root}   (proved{condition})"
-            print(f"{problem.text}   {answer if outcome.solved else f'not solved: {why}'}")
-            for note in outcome.how if single else ():
-                print(f"    {note}")
-    if documents:
-        print(json.dumps(documents[0] if single else documents, indent=2))

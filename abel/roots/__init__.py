@@ -1,11 +1,16 @@
-"""All roots of an equation: other branches, no root twice, and whether these are all."""
+"""All roots of an equation: other branches, no root twice, and whether these are all; and how a
+root is shown.
+"""
 
+from abel.roots.answer import Answer, answer_of, as_told, unsolved, why_not
 from abel.roots.complete import STATES, Check, check_roots
-from abel.roots.fallback import Branch, other_branch
+from abel.roots.fallback import Branch, nearer, other_branch, real_branch
 from abel.roots.follow import Roots, all_roots
-from abel.roots.none import why_no_root
+from abel.roots.none import NO_ROOT, why_no_root
+from abel.roots.simplest import number_beside, simplest, written
 
 __all__ = [
-    "STATES", "Branch", "Check", "Roots", "all_roots", "check_roots", "other_branch",
-    "why_no_root",
+    "NO_ROOT", "STATES", "Answer", "Branch", "Check", "Roots", "all_roots", "answer_of",
+    "as_told", "check_roots", "nearer", "number_beside", "other_branch", "real_branch", "simplest",
+    "unsolved", "why_no_root", "why_not", "written",
 ]  # fmt: skip

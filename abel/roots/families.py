@@ -33,6 +33,7 @@ class Root:
     valid_when: Any = None
     how: tuple[str, ...] = ()
     proved_at: tuple[tuple[int, ...], ...] | None = None  # values of its integers, None for all
+    shown: str = ""  # its simplest form, with a number beside it, where that was asked for
 
     @property
     def proved(self) -> bool:
@@ -58,7 +59,9 @@ class Root:
         status = self.status
         if names and status == "proved":
             status = f"proved for all integers {names}"
-        first = f"x = {sstr(self.value)}   ({status}{valid_when_text(self.valid_when)})"
+        first = (
+            f"x = {self.shown or sstr(self.value)}   ({status}{valid_when_text(self.valid_when)})"
+        )
         return "\n".join([first, *(f"    {note}" for note in self.how)])
 
     def to_data(self) -> dict[str, Any]:
@@ -66,6 +69,7 @@ class Root:
         return {
             "root": sstr(self.value), "integers": [symbol.name for symbol in self.integers],
             "status": self.status, "valid_when": condition, "how": list(self.how),
+            **({"shown": self.shown} if self.shown else {}),
         }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from abel.verify import Point, is_identity
 
 MAX_LEVELS, MAX_EXPANDED = 12, 300
 EVERY_X = "every x for which it is defined is a root"
+NO_ROOT = "there is no root: "
 
 
 def why_no_root(equation: Equation) -> str:
@@ -38,7 +39,7 @@ def why_no_root(equation: Equation) -> str:
     if is_identity(side):
         return EVERY_X
     reason = never_zero(side, MAX_LEVELS)
-    return f"there is no root: {reason}" if reason else ""
+    return NO_ROOT + reason if reason else ""
 
 
 def never_zero(side: Expr, levels: int) -> str:

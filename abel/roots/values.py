@@ -34,6 +34,12 @@ def value_at(expr: Expr, letters: Mapping[Symbol, float]) -> Value:
     found = Point(letters).settle(expr, as_number)
     if found is not None or letters:
         return found
+    ball = ball_of_number(expr)
+    return None if ball is None else as_number(ball)
+
+
+def ball_of_number(expr: Expr) -> acb | None:
+    """A ball of an expression without letters, with what is proved to be real taken as real."""
     point = Point({})
     try:
         for part in arguments(expr):
@@ -43,7 +49,7 @@ def value_at(expr: Expr, letters: Mapping[Symbol, float]) -> Value:
         value = point.value(expr, BITS)
     except (ArithmeticError, RecursionError):
         return None
-    return as_number(value) if value.is_finite() else None
+    return value if value.is_finite() else None
 
 
 def as_number(value: acb) -> Value:

@@ -1,0 +1,247 @@
+"""What people are told: the simplest form of a root that is proved, and why there is none."""
+
+import json
+import os
+import subprocess
+import sys
+
+import mpmath
+import numpy as np
+import pytest
+from sympy import Integer, Rational, lambdify, sqrt, sstr
+
+from abel import parse
+from abel.answers import counted
+from abel.answers.__main__ import main as count
+from abel.env import EnvConfig
+from abel.parse import parse_expression
+from abel.roots import answer_of, number_beside, real_branch, simplest, unsolved, why_not, written
+from abel.roots.polynomial import isolated_roots
+from abel.search import greedy
+from abel.verify import verify_root
+
+CASES = [
+    ("2^x = 8", "log(8)/log(2)", "3"),
+    ("5^(x + 1) = 125", "-1 + log(125)/log(5)", "2"),
+    ("2^x = sqrt(2)", "log(sqrt(2))/log(2)", "1/2"),
+    ("4^x = 9", "log(9)/log(4)", "log(3)/log(2)"),
+    ("3*exp(2*x) = 12", "log(4)/2", "log(2)"),
+    ("cos(log(exp(2*x))) = 0", "log(exp(pi/2))/2", "pi/4"),
+    ("cos(log(x^2)) = 0", "sqrt(exp(pi/2))", "exp(pi/4)"),
+    ("2*x^3 + 16 = 0", "2*(-1)^(1/3)", "1 + sqrt(3)*I"),
+    ("x^3 - 4*x = 0", "2*sqrt(3)/(3*sqrt((-1)^(1/3))) + 2*sqrt(3)*sqrt((-1)^(1/3))/3", "2"),
+    ("4*x^3 + x = -1", "(-1/8 + sqrt(21)/36)^(1/3) - 1/(12*(-1/8 + sqrt(21)/36)^(1/3))", "-1/2"),
+    ("(x^2 - 5)^2 = 24", "sqrt(5 + 2*sqrt(6))", "sqrt(2) + sqrt(3)"),
+    ("x - 10*sqrt(x + 1) - 5 = 0", "-1 + (5 + sqrt(31))^2", "55 + 10*sqrt(31)"),
+    ("x^2 - x - 1 = 0", "1/2 + sqrt(5)/2", "(1 + sqrt(5))/2"),
+    ("1/f = 1/u + 1/x", "1/(1/f - 1/u)", "f*u/(-f + u)"),
+    ("2^x*8^a = 2^a*4^(a+x)", "a + log(8)/log(2) - 3", "a"),
+    ("a*x^2 + b*x + c = 0", "sqrt(-(c - b^2/(4*a))/a) - b/(2*a)", None),
+]
+
+
+@pytest.mark.parametrize("equation, root, shown", CASES)
+def test_the_simplest_form_is_shown(equation, root, shown):
+    root = parse_expression(root)
+    assert written(simplest(parse(equation), root)) == (sstr(root) if shown is None else shown)
+
+
+@pytest.mark.parametrize("equation, root, shown", CASES)
+def test_what_is_shown_is_the_same_number(equation, root, shown):
+    root = parse_expression(root)
+    form = simplest(parse(equation), root)
+    letters = sorted(root.free_symbols | form.free_symbols, key=str)
+    values = [mpmath.mpf(k + 2) / 7 for k in range(len(letters))]
+    with mpmath.workdps(60):
+        first, second = (lambdify(letters, each, "mpmath")(*values) for each in (root, form))
+        assert abs(first - second) < mpmath.mpf(10) ** -50
+
+
+def test_a_near_miss_is_not_simplified():
+    """A ball tells it from 3 with 96 digits; beyond them, only a proof can."""
+    for digits in (70, 90, 120, 300):
+        root = sqrt(9 + Rational(1, 10**digits))
+        assert simplest(parse("a*x = b"), root) == root
+    assert simplest(parse("a*x = b"), parse_expression("sqrt(9)*log(8)/log(4)")).is_Rational
+
+
+def test_without_a_proof_a_root_stays_as_it_was_found(monkeypatch):
+    module = sys.modules["abel.roots.simplest"]
+    monkeypatch.setattr(module, "verify_root", lambda *args: verify_root(parse("x = 1"), 2))
+    root = parse_expression("log(8)/log(2)")
+    assert simplest(parse("2^x = 8"), root) == root
+    root = parse_expression("1/(1/a - 1/b)")
+    assert simplest(parse("1/a = 1/b + 1/x"), root) == root
+
+
+def test_cubics_with_three_real_roots_have_a_real_form():
+    """Viete's angles, for one whose cosines the criterion knows and for one where it does not."""
+    module = sys.modules["abel.roots.simplest"]
+    for coefficients in ((1, -3, 0, 1), (5, -7, 0, 1), (-1, -4, 3, 8)):
+        d, c, b, a = map(Integer, coefficients)
+        equation = parse(f"{a}*x^3 + {b}*x^2 + {c}*x + {d} = 0")
+        forms, places = list(module.trigonometric_roots(d, c, b, a)), isolated_roots(equation)
+        assert len(forms) == 3 and all(place.is_real for place in places)
+        for place in places:
+            assert sum(module.is_at(form, place, places) for form in forms) == 1
+        with mpmath.workdps(60):
+            for form in forms:
+                x = lambdify([], form, "mpmath")()
+                assert abs(a * x**3 + b * x**2 + c * x + d) < mpmath.mpf(10) ** -50
+    assert not list(module.trigonometric_roots(*map(Integer, (1, 1, 0, 1))))
+
+
+@pytest.mark.parametrize(
+    "text, roots, real",
+    [("(x - 1)*(x + 2)*(x - 3) = 0", 3, 3), ("x^3 = -8", 3, 1), ("x^4 + x + 1 = 0", 4, 0),
+     ("(x^2 - 1)/(x - 1) = 0", 1, 1), ("(x - 2)^2*x = 0", 2, 2), ("1/x + x = 5/2", 2, 2)],
+)  # fmt: skip
+def test_roots_of_polynomials_are_isolated(text, roots, real):
+    places = isolated_roots(parse(text))
+    assert (len(places), sum(place.is_real for place in places)) == (roots, real)
+
+
+def test_other_equations_are_no_polynomials():
+    for text in ("sqrt(x) = 1", "a*x = 1", "x^30 = 2", "sin(x)/x = 0", "2^x = x"):
+        assert isolated_roots(parse(text)) is None
+
+
+# ---- A real root on another branch ----
+
+
+def cube_root(observations):
+    rows = [[-float(str(a) != "cbrt") for a in o.actions] for o in observations]
+    return [np.array(row) for row in rows], np.zeros(len(rows))
+
+
+def real_root_of(text, decode):
+    config = EnvConfig(max_steps=6, cbrt=True)
+    cache = config.new_cache()
+    solution = greedy(cube_root, [parse(text)], config, cache)[0]
+    assert solution.solved
+    return real_branch(solution, solution.root, decode, config, cache)
+
+
+def refuse(equation, state):
+    raise AssertionError("nobody should be asked")
+
+
+def test_a_real_root_is_preferred_to_a_complex_one():
+    found = real_root_of("x^3 = -8", refuse)
+    assert found.verdict and simplest(parse("x^3 = -8"), found.root) == -2
+    assert "cube root, times" in found.how[0]
+
+
+def test_a_real_root_is_not_looked_for_where_there_is_none_or_one_was_found():
+    for text in ("x^3 = 8", "x^3 = a", "x^3 = -8*I"):
+        assert real_root_of(text, refuse) is None
+
+
+# ---- What is said beside it ----
+
+
+@pytest.mark.parametrize(
+    "root, beside",
+    [("3", ""), ("1/2", "= 0.5"), ("1/3", "about 0.3333333"), ("-2 + 3*I", ""), ("a/2", ""),
+     ("3/2 + I/2", "= 1.5 + 0.5*I"), ("1/2 - sqrt(3)*I/2", "about 0.5 - 0.8660254*I"),
+     ("exp(100)", "about 2.688117e+43"), ("I*pi", "about 3.141593*I"), ("2^70", "")],
+)  # fmt: skip
+def test_a_number_is_put_beside_the_root(root, beside):
+    assert number_beside(parse_expression(root)) == beside
+
+
+@pytest.mark.parametrize(
+    "text, root, more",
+    [("x^3 = -8", "-2", "3 roots, 1 of them real"), ("x^2 = 4", "2", "2 roots"),
+     ("x^2 + 1 = 0", "I", "2 roots, none of them real"), ("a*x^2 = b", "sqrt(b/a)", "2 roots in"),
+     ("sin(x) = 1/2", "pi/6", "infinitely many"), ("cos(a*x + 1) = b", "(acos(b) - 1)/a", "infini"),
+     ("2*x = 1", "1/2", ""), ("sin(x) = x", "0", ""), ("exp(x) = 5", "log(5)", ""),
+     ("x^2/x = 1", "1", ""), ("sin(x) + sin(sqrt(2)*x) = 0", "0", ""), ("sqrt(x) = 2", "4", "")],
+)  # fmt: skip
+def test_more_roots_are_announced_where_it_is_known(text, root, more):
+    said = answer_of(parse(text), parse_expression(root)).more
+    assert said.startswith(more) and bool(said) == bool(more)
+    assert not said or said.endswith("--all-roots goes on to the others")
+
+
+def test_an_answer_is_one_line():
+    half = answer_of(parse("2*x = 1"), parse_expression("1/2"))
+    assert half.to_text(None) == "x = 1/2 = 0.5   (proved)"
+    golden = answer_of(parse("x^2 - x - 1 = 0"), parse_expression("1/2 + sqrt(5)/2"))
+    assert golden.to_text("a > 0", "t") == (
+        "t = (1 + sqrt(5))/2, about 1.618034   (proved, valid when a > 0)"
+    )
+
+
+# ---- Failures ----
+
+
+def test_a_failure_says_what_came_nearest():
+    def told(text, root):
+        root = parse_expression(root)
+        return why_not(root, verify_root(parse(text), root))
+
+    assert told("sqrt(x) = x - 2", "1").endswith("refuted: extraneous, not a root of the equation")
+    assert told("x/(x - 1) = 1/(x - 1)", "1").endswith(
+        "the equation is not defined at the candidate"
+    )
+    unproven = told("x^3 - 3*x + 1 = 0", "2*cos(2*pi/9)")
+    assert unproven == "x = 2*cos(2*pi/9) is a root at the sampled values, not proved"
+    assert len(told("x = 1", "+".join(f"sqrt({k}*a)" for k in range(2, 50)))) < 300
+
+
+def test_reasons_become_sentences():
+    assert unsolved("there is no root: exp(x) is never 0") == (
+        "no solution, because exp(x) is never 0"
+    )
+    every = "every x for which it is defined is a root"
+    assert unsolved(every) == every and unsolved("") == "not solved"
+    assert unsolved("not solved within 16 steps") == "not solved within 16 steps"
+    assert unsolved("MemoryError on the way") == "not solved: MemoryError on the way"
+
+
+# ---- The count ----
+
+
+def test_rational_roots_that_are_printed_otherwise_are_counted(monkeypatch, tmp_path, capsys):
+    rows = [
+        {"equation": equation, "solved": True, "root": sstr(parse_expression(root))}
+        for equation, root, _ in CASES
+    ]
+    rows += [{"equation": "x = 1", "solved": False, "root": None}]
+    rows += [{"equation": "x^2 = 4", "roots": [{"root": "sqrt(4)", "integers": []}]}]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({"equations": rows}))
+    assert count([str(path)]) == 0
+    assert "14 roots without letters, 6 of them rational, 0 printed" in capsys.readouterr().out
+    monkeypatch.setattr("abel.answers.rationals.simplest", lambda equation, root: root)
+    assert len(counted(rows).unlike) == 5 and count([str(path)]) == 1
+    path.write_text("[]")
+    assert count([str(path)]) == 2
+
+
+@pytest.mark.slow
+def test_no_rational_root_of_the_stored_results_is_printed_as_anything_else(capsys):
+    from abel.home import home
+
+    files = sorted((home() / "runs" / "results" / "reference").glob("*.json"))
+    kept = [str(path) for path in files if not path.name.startswith("conpole-greedy")]
+    assert len(kept) > 20 and count(kept) == 0, capsys.readouterr().out
+    assert "schoolbook-greedy.json: 80 roots without letters, 64 of" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_what_is_shown_does_not_depend_on_the_hash_seed():
+    code = (
+        "from abel import parse\nfrom abel.parse import parse_expression\n"
+        "from abel.roots import simplest, written\nfrom tests.test_answers import CASES\n"
+        "print([written(simplest(parse(e), parse_expression(r))) for e, r, _ in CASES])"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in ("0", "1", "2")
+    }  # fmt: skip
+    assert len(said) == 1
