@@ -1,0 +1,117 @@
+"""Formulas as text, LaTeX and MathML: sums with the highest power of the unknown first."""
+
+from __future__ import annotations
+
+import re
+from html.entities import html5
+from typing import Any
+
+from sympy import Add, E, Expr, I, Mul, Pow, Symbol, exp
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.mathml import MathMLPresentationPrinter
+from sympy.printing.str import StrPrinter
+
+from abel.equation import ZERO
+from abel.render.lines import Formula
+
+LONG = 60  # characters of a side past which a formula may break between its terms
+IN_LATEX = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne"}
+IN_MATHML = {"<=": "≤", ">=": "≥", "!=": "≠", "<": "&lt;", ">": "&gt;"}
+LATEX_SETTINGS = {"inv_trig_style": "full"}
+OF_XML = {"lt", "gt", "amp", "quot", "apos"}  # the only entities that XML knows by name
+
+
+def degree(term: Expr, unknown: Symbol) -> Expr:
+    """The exponent of what has the unknown in a product, as far as it is a number."""
+    found = ZERO
+    for factor in Mul.make_args(term):
+        if not factor.has(unknown):
+            continue
+        base, exponent = (E, factor.args[0]) if isinstance(factor, exp) else factor.as_base_exp()
+        number = exponent if base.has(unknown) else exponent.as_coeff_Mul()[0]
+        found += number if number.is_Rational else 1
+    return found
+
+
+def is_negative(term: Expr) -> bool:
+    return term.as_coeff_Mul()[0].is_negative is True
+
+
+class ByPowers:
+    """A printer of SymPy that writes the highest power of the unknown first."""
+
+    unknown: Symbol
+
+    def _as_ordered_terms(self, expr: Expr, order: Any = None) -> list[Expr]:
+        terms = super()._as_ordered_terms(expr, order=order)  # type: ignore[misc]
+        terms = sorted(terms, key=lambda term: -degree(term, self.unknown))
+        alike = [term for term in terms if degree(term, self.unknown) == degree(terms[0], self.unknown)]
+        first = next((term for term in alike if not is_negative(term)), terms[0])
+        return sorted(terms, key=lambda term: term is not first)  # c - b rather than -b + c
+
+
+class Text(ByPowers, StrPrinter):
+    pass
+
+
+class Latex(ByPowers, LatexPrinter):
+    pass
+
+
+class MathML(ByPowers, MathMLPresentationPrinter):
+    pass
+
+
+def written(printer: Any, formula: Formula, signs: dict[str, str]) -> str:
+    printer.unknown = formula.unknown
+    lhs = printer.doprint(formula.lhs)
+    if formula.rhs is None:
+        return lhs
+    sign = signs.get(formula.relation, formula.relation)
+    return f"{lhs} {sign} {printer.doprint(formula.rhs)}"
+
+
+def as_text(formula: Formula) -> str:
+    return written(Text(), formula, {})
+
+
+def as_latex(formula: Formula) -> str:
+    return written(Latex(LATEX_SETTINGS), formula, IN_LATEX)
+
+
+def as_mathml(formula: Formula) -> list[str]:
+    """The formula as elements that stand in a row. A long one comes in several: a browser breaks
+    lines between elements, never inside one.
+    """
+    printer = MathML()
+    printer.unknown = formula.unknown
+    pieces = terms_of_side(printer, formula.lhs)
+    if formula.rhs is not None:
+        first, *others = terms_of_side(printer, formula.rhs)
+        sign = IN_MATHML.get(formula.relation, formula.relation)
+        pieces += [f'<mo form="infix">{sign}</mo>{first}', *others]
+    if len(pieces) <= 2 and len(as_text(formula)) <= LONG:
+        pieces = ["".join(pieces)]
+    return [f"<math><mrow>{piece}</mrow></math>" for piece in pieces]
+
+
+def terms_of_side(printer: MathML, side: Expr) -> list[str]:
+    """A side, or its terms if it is a long sum, each but the first with its sign before it."""
+    if not isinstance(side, Add) or len(as_text(Formula(side))) <= LONG:
+        return [characters(printer.doprint(side))]
+    pieces = []
+    for n, term in enumerate(printer._as_ordered_terms(side)):
+        minus = n > 0 and is_negative(term)
+        sign = f'<mo form="infix">{"−" if minus else "+"}</mo>' if n else ""
+        pieces.append(sign + characters(printer.doprint(-term if minus else term)))
+    return pieces
+
+
+def characters(mathml: str) -> str:
+    """MathML without entities that are known by name in HTML only: `&pi;` becomes the letter."""
+
+    def character(match: re.Match[str]) -> str:
+        name = match[1]
+        return match[0] if name in OF_XML else html5.get(f"{name};", match[0])
+
+    return re.sub(r"&(\w+);", character, mathml)
