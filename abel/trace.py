@@ -175,7 +175,8 @@ class Trace:
         operation cannot derive anew (`Operation.retell`): the root is proved at the end.
         """
         derived = self.compare_steps()
-        return derived if derived.differs else self.compare_lines() or derived
+        other = None if derived.differs else self.compare_lines()
+        return derived if other is None else other
 
     def compare_steps(self) -> Replay:
         equation = parse(self.equation)

@@ -6,7 +6,7 @@ import re
 from html.entities import html5
 from typing import Any
 
-from sympy import Add, E, Expr, I, Mul, Pow, Symbol, exp
+from sympy import Add, E, Expr, Mul, Pow, Rational, Symbol, exp
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.mathml import MathMLPresentationPrinter
 from sympy.printing.str import StrPrinter
@@ -17,7 +17,8 @@ from abel.render.lines import Formula
 LONG = 60  # characters of a side past which a formula may break between its terms
 IN_LATEX = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne"}
 IN_MATHML = {"<=": "≤", ">=": "≥", "!=": "≠", "<": "&lt;", ">": "&gt;"}
-LATEX_SETTINGS = {"inv_trig_style": "full"}
+LATEX_SETTINGS = {"inv_trig_style": "full", "imaginary_unit": "ri"}
+HALF = Rational(1, 2)
 OF_XML = {"lt", "gt", "amp", "quot", "apos"}  # the only entities that XML knows by name
 
 
@@ -54,11 +55,35 @@ class Text(ByPowers, StrPrinter):
     pass
 
 
-class Latex(ByPowers, LatexPrinter):
-    pass
+class Principal:
+    """A printer with root signs, but for the principal roots of negative numbers: the cube root of
+    -1 is read as -1.
+    """
+
+    _settings: dict[str, Any]
+
+    def _print_Pow(self, expr: Pow, *args: Any) -> Any:
+        signs = self._settings["root_notation"]
+        negative = expr.base.is_Rational and expr.base.is_negative and expr.exp != HALF
+        self._settings["root_notation"] = signs and not negative
+        try:
+            return super()._print_Pow(expr, *args)  # type: ignore[misc]
+        finally:
+            self._settings["root_notation"] = signs
 
 
-class MathML(ByPowers, MathMLPresentationPrinter):
+class Latex(ByPowers, Principal, LatexPrinter):
+    """Euler's number is upright, for the letter e is a coefficient."""
+
+    def _print(self, expr: Any, **rest: Any) -> str:
+        return r"\mathrm{e}" if expr is E else super()._print(expr, **rest)
+
+    def _print_ExpBase(self, expr: Expr, exp: str | None = None) -> str:
+        raised = rf"\mathrm{{e}}^{{{self._print(expr.args[0])}}}"
+        return raised if exp is None else rf"\left({raised}\right)^{{{exp}}}"
+
+
+class MathML(ByPowers, Principal, MathMLPresentationPrinter):
     pass
 
 
