@@ -285,7 +285,11 @@ def checked(kind: type, data: Any, where: str = "") -> dict[str, Any]:
             raise ValueError(f"not a trace: {where}{name} is missing")
         optional = "None" in str(each.type)
         value = data.get(name)
-        if name not in ("steps", "lines") and not isinstance(value, str) and not (value is None and optional):
+        if (
+            name not in ("steps", "lines")
+            and not isinstance(value, str)
+            and not (value is None and optional)
+        ):
             raise ValueError(f"not a trace: {where}{name} must be text, got {shown(value)}")
     return data
 

@@ -40,7 +40,8 @@ ROOMS = (
 COMMANDS = ("diagram", "soundness", "cohort", "certificate", "bench", "__main__")
 # Rooms with one door: others import what `__init__` names, and no file behind it.
 DOORS = (
-    "rewrite", "parse", "verify", "render", "search", "roots", "datasets", "cohort", "diagram", "certificate",
+    "rewrite", "parse", "verify", "render", "search", "roots", "datasets", "cohort", "diagram",
+    "certificate",
 )  # fmt: skip
 # open_wild and open_world are drawn with the tools that the other datasets are drawn with.
 REACH_PAST = {"wild.drafts", "wild.families", "wild.world"}

@@ -26,7 +26,6 @@ from abel.render.writers import in_words, raw
 from abel.report.page import ELEMENTS, formula
 from abel.trace import Step
 from abel.transitions import start_of
-from abel.wild import families as wild
 from abel.wild.script import play
 from tests.latex import LatexError, formulas_in, read, rows_of
 from tests.test_ansatz import SOLVE_CUBIC, SOLVE_QUADRATIC, scripted
@@ -71,8 +70,6 @@ def sums_of_powers():
         shape = next((s for s in shapes if can_vanish(form, s, True)), None)
         if shape is not None:
             yield " + ".join(f"{letter}*x^{n}" for letter, n in zip("abcd", shape)) + " = 0"
-
-
 
 
 def by_script(text):
@@ -391,7 +388,8 @@ def test_high_powers_of_the_unknown_come_first():
     x, t, a, b = sp.symbols("x t a b")
     assert as_text(Formula(a + t**2 - b * t, unknown=t)) == "t**2 - b*t + a"
     assert as_text(Formula(a + 1 / x + x, unknown=x)) == "x + a + 1/x"
-    assert as_text(Formula(-b + a)) == "a - b"
+    assert as_text(Formula(-b + a)) == "a - b" and as_text(Formula(2 - x)) == "2 - x"
+    assert as_text(Formula(2 - x - x**2, unknown=x)) == "-x**2 - x + 2"
 
 
 def test_latex_tells_euler_s_number_and_principal_roots_from_others():

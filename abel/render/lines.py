@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 
 from sympy import Add, Expr, Pow, Symbol, atan, sstr
 
-from abel.derive import push, root_at, rules, term_of
+from abel.derive import push, root_at, rules
 from abel.equation import ONE, Equation, X, has_x, split_factor
 from abel.operations import OPERATIONS, Action, terms_of, worded
 from abel.parse import ParseError, parse, parse_expression
 from abel.render.letters import CHANGED, CHOSEN, NAMED, Letters
 from abel.rewrite import TooLarge, coefficients, difference, expand, grows_past, replace
 from abel.transforms import HOLE, Ansatz, Goal, Relabel, Substitute, Transform
-from abel.transitions import Form, State, TransitionCache, land_once, start_of
+from abel.transitions import Form, State, land_once, start_of
 
 MAX_EXPANDED = 300  # nodes of what is expanded to tell which powers vanish
 RELATIONS = ("<=", ">=", "!=", "<", ">", "=")
@@ -320,8 +320,8 @@ def powers_in(form: Form) -> set[int] | None:
 
 def vanished(before: Form, after: Form) -> list[int]:
     """The exponents of powers that a shift of x has removed from a polynomial equation."""
-    found = powers_in(before), powers_in(after)
-    return [] if None in found else sorted(found[0] - found[1], reverse=True)
+    had, has = powers_in(before), powers_in(after)
+    return [] if had is None or has is None else sorted(had - has, reverse=True)
 
 
 def has_poles(expr: Expr) -> bool:

@@ -46,9 +46,11 @@ class ByPowers:
     def _as_ordered_terms(self, expr: Expr, order: Any = None) -> list[Expr]:
         terms = super()._as_ordered_terms(expr, order=order)  # type: ignore[misc]
         terms = sorted(terms, key=lambda term: -degree(term, self.unknown))
-        alike = [term for term in terms if degree(term, self.unknown) == degree(terms[0], self.unknown)]
-        first = next((term for term in alike if not is_negative(term)), terms[0])
-        return sorted(terms, key=lambda term: term is not first)  # c - b rather than -b + c
+        # c - b rather than -b + c, and 2 - x rather than -x + 2
+        highest = degree(terms[0], self.unknown)
+        ahead = [t for t in terms if len(terms) == 2 or degree(t, self.unknown) == highest]
+        first = next((term for term in ahead if not is_negative(term)), terms[0])
+        return sorted(terms, key=lambda term: term is not first)
 
 
 class Text(ByPowers, StrPrinter):

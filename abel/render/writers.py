@@ -116,4 +116,3 @@ def for_pages(lines: Lines) -> list[dict[str, Any]]:
 
 def pair(part: Part) -> tuple[str, list[str]]:
     return (part, []) if isinstance(part, str) else (as_text(part), as_mathml(part))
-
