@@ -399,6 +399,26 @@ def test_latex_tells_euler_s_number_and_principal_roots_from_others():
     assert r"\left(-1\right)^{\frac{1}{3}}" in text and r"\mathrm{e}^{4 e}" in text
 
 
+def test_mathml_is_set_as_people_set_it():
+    a, x, e = sp.symbols("a x e")
+    (shown,) = as_mathml(Formula(a * sp.sin(x) - sp.I * e, sp.E, unknown=x))
+    assert '<mo lspace="0.17em">' in shown and "<mo>−</mo>" in shown and "<mi>e</mi>" in shown
+    assert '<mi mathvariant="normal">e</mi>' in shown and '<mi mathvariant="normal">i' in shown
+    (greek,) = as_mathml(Formula(sp.Symbol("alpha") * sp.pi))
+    assert ET.fromstring(greek) is not None and "π" in greek
+
+
+def test_long_formulas_come_in_pieces_and_say_the_same():
+    letters = sp.symbols("a:h")
+    long = Formula(sum((-1) ** k * c / (k + 2) ** 9 for k, c in enumerate(letters)), letters[0])
+    pieces = as_mathml(long)
+    assert len(pieces) == len(letters) + 1
+    signs = [node.text for piece in pieces for node in ET.fromstring(piece).iter("mo")
+             if node.get("form") == "infix"]  # fmt: skip
+    assert sorted(signs) == sorted(["=", *"+++", *"−−−−"])
+    assert formula(pieces, "").count("<math") == len(pieces)
+
+
 # ---- Documents ----
 
 

@@ -19,6 +19,13 @@ IN_LATEX = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne"}
 IN_MATHML = {"<=": "≤", ">=": "≥", "!=": "≠", "<": "&lt;", ">": "&gt;"}
 LATEX_SETTINGS = {"inv_trig_style": "full", "imaginary_unit": "ri"}
 HALF = Rational(1, 2)
+TIMES = "\u2062"  # between factors; it is not seen
+BEFORE_FUNCTION = re.compile(rf"<mo>{TIMES}</mo>(?=(?:<m(?:row|sup)>)*<mi>[a-z]{{2,}}</mi>)")
+AS_PEOPLE_SET = (
+    ("<mo>-</mo>", "<mo>−</mo>"), ("<mn>-", "<mn>−"),
+    ("<mi>ⅇ</mi>", '<mi mathvariant="normal">e</mi>'),
+    ("<mi>ⅈ</mi>", '<mi mathvariant="normal">i</mi>'),
+)  # fmt: skip
 OF_XML = {"lt", "gt", "amp", "quot", "apos"}  # the only entities that XML knows by name
 
 
@@ -125,13 +132,21 @@ def as_mathml(formula: Formula) -> list[str]:
 def terms_of_side(printer: MathML, side: Expr) -> list[str]:
     """A side, or its terms if it is a long sum, each but the first with its sign before it."""
     if not isinstance(side, Add) or len(as_text(Formula(side))) <= LONG:
-        return [characters(printer.doprint(side))]
+        return [presented(printer.doprint(side))]
     pieces = []
     for n, term in enumerate(printer._as_ordered_terms(side)):
         minus = n > 0 and is_negative(term)
         sign = f'<mo form="infix">{"−" if minus else "+"}</mo>' if n else ""
-        pieces.append(sign + characters(printer.doprint(-term if minus else term)))
+        pieces.append(sign + presented(printer.doprint(-term if minus else term)))
     return pieces
+
+
+def presented(mathml: str) -> str:
+    """MathML by SymPy with minus signs, upright e and i, and a space before functions."""
+    mathml = characters(mathml)
+    for old, new in AS_PEOPLE_SET:
+        mathml = mathml.replace(old, new)
+    return BEFORE_FUNCTION.sub(f'<mo lspace="0.17em">{TIMES}</mo>', mathml)
 
 
 def characters(mathml: str) -> str:

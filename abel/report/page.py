@@ -17,7 +17,7 @@ ELEMENTS = set(
     "munderover mmultiscripts mprescripts mtable mtr mtd mstyle mpadded mphantom menclose mfenced"
     .split()
 )  # fmt: skip
-ATTRIBUTES = {"mathvariant", "stretchy", "open", "close", "separators", "linethickness", "form"}
+ATTRIBUTES = set("mathvariant stretchy open close separators linethickness form lspace".split())
 
 CSS = """
 :root { color-scheme: light dark; --ink: #1d1f23; --soft: #5c6370; --line: #d5d9e0; --paper: #fff;
@@ -41,7 +41,8 @@ details { margin: .75rem 0 } summary { cursor: pointer; color: var(--link) }
 .trace { background: var(--tint); border-radius: 6px; padding: .75rem 1rem .75rem 2.5rem }
 .trace li > span { display: block; color: var(--soft); font-size: .9rem }
 .trace .then { list-style: none; counter-increment: list-item 0 }
-.trace div { padding: .2rem 0; line-height: 2.2 } div > math, p > math { font-size: 1.1em }
+.trace li { padding-bottom: .4rem } .trace div { padding: .2rem 0; line-height: 2.2 }
+div > math, p > math { font-size: 1.1em }
 """
 # The browser itself refuses whatever is not in the file.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
