@@ -16,10 +16,12 @@ from abel import Env, EnvConfig, Trace, load_dataset, parse
 from abel.datasets.textbook import solve
 from abel.derive import rules, take, term_of
 from abel.env import SUPPLIED
+from abel.equation import Label
 from abel.operations import OPERATIONS, Action, describe, legal_actions, worded
 from abel.operations.ansatz import BOUNDS, can_vanish, forms
 from abel.parse import parse_expression
 from abel.render import Formula, as_mathml, as_text, for_pages, lines_of, to_data, to_latex, to_text
+from abel.render.letters import Letters
 from abel.render.lines import condition
 from abel.render.printers import as_latex
 from abel.render.writers import in_words, raw
@@ -346,6 +348,26 @@ def test_a_derived_substitution_says_what_was_chosen_and_why():
     assert "put x = t + h, with h such that the term in t vanishes" in text
     assert "so put x = t - b/(2*a): the term in t vanishes" in text
     assert "as x = t - b/(2*a)" in text
+
+
+def test_cardano_reads_as_in_a_book():
+    """What is put, why, and what is put back between the steps."""
+    said = [in_words(line.said) for line in lines_of(by_script("x^3 + p*x + q = 0")).steps]
+    assert said[1:] == [
+        "put x = t - p/(3*t) and clear denominators", "let u = t**3",
+        "put u = s - q/2, so that the term in s vanishes", "subtract a",
+        "take the square root", "as u = s - q/2", "as u = t**3", "take the cube root",
+        "as x = t - p/(3*t)",
+    ]  # fmt: skip
+
+
+def test_letters_inside_of_blocks_are_explained_first():
+    a, p, q = sp.symbols("a p q")
+    inner = Label("a", p + q)
+    letters = Letters(parse("a*x + p + q = 0"), "x", {})
+    found = letters.explain([Label("d", 2 * inner), inner])
+    assert [str(block) for _, block in found] == ["p + q", f"2*{found[0][0]}"]
+    assert a not in {letter for letter, _ in found} and not letters.explain([inner])
 
 
 def test_letters_of_the_question_are_never_given_another_meaning():
