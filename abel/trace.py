@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import MISSING, asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from itertools import zip_longest
 from reprlib import Repr
 from typing import Any
 
-from sympy import Expr, latex, sstr
+from sympy import sstr
 
+from abel.derive import root_at, rules, take, term_of
 from abel.equation import Equation
-from abel.operations import OPERATIONS, Action, describe, legal_actions
-from abel.parse import ParseError, parse, parse_expression
-from abel.transforms import Transform, unwind
-from abel.transitions import State, TransitionCache, land, start_of
+from abel.operations import OPERATIONS, Action, legal_actions
+from abel.parse import parse
+from abel.render import Lines, lines_of, to_data, to_latex, to_text
+from abel.transforms import Transform
+from abel.transitions import State, TransitionCache, start_of
 from abel.verify import Verdict, valid_when_text, verify_root
 
 FORMAT = "abel-trace-1"
@@ -77,6 +81,8 @@ class Trace:
     root: str | None = None
     status: str | None = None
     valid_when: str | None = None
+    # As a document has it, if it does: what `to_data` makes of `render`, which it is compared with.
+    lines: tuple[dict[str, Any], ...] | None = field(default=None, compare=False, repr=False)
 
     @classmethod
     def of(
@@ -105,15 +111,13 @@ class Trace:
 
     # ---- Show ----
 
+    def render(self, unknown: str = "x", names: Mapping[str, str] | None = None) -> Lines:
+        """The solution line by line, in letters for people; `names` are those of coefficients."""
+        return lines_of(self, unknown, names)
+
     def to_text(self, conclusion: str | None = None) -> str:
         """The solution as a person would write it, with its own last line or another one."""
-        said = [OPERATIONS[step.op].text.replace("{}", step.term or "") for step in self.steps]
-        width = max(map(len, said), default=0)
-        lines = [self.equation]
-        for number, (step, action) in enumerate(zip(self.steps, said), 1):
-            note = f"   [{step.transform}]" if step.transform else ""
-            lines.append(f"{number:3}. {action:<{width}}   {step.equation}{note}")
-        return "\n".join([*lines, conclusion or self.conclusion()])
+        return f"{to_text(self.render(), self.equation)}\n{conclusion or self.conclusion()}"
 
     def conclusion(self) -> str:
         if self.root is None:
@@ -122,23 +126,18 @@ class Trace:
         return f"x = {self.root}   ({self.status}{condition})"
 
     def to_latex(self) -> str:
-        """An align* environment, one line a step."""
-        lines = [rf"& {parse(self.equation).to_latex()} \\"]
-        for step in self.steps:
-            lhs, rhs = map(as_latex, step.equation.split(" = "))
-            lines.append(rf"& {lhs} = {rhs} && {action_as_latex(step)} \\")
-        if self.solved and self.root is not None:
-            condition = ""
-            if self.valid_when:
-                condition = rf" && \text{{valid when }} {self.valid_when}"
-            lines.append(rf"& x = {as_latex(self.root)}{condition}")
-        return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
+        """An align* environment: the steps, and the root if it is proved."""
+        lines = self.render()
+        return to_latex(lines if self.solved else lines._replace(answer=None))
 
     def to_data(self) -> dict[str, Any]:
-        return {"format": FORMAT, **asdict(self)}
+        """What the solution is derived from; how it reads is not among it."""
+        data = asdict(replace(self, lines=None))
+        del data["lines"]
+        return {"format": FORMAT, **data}
 
     def to_json(self) -> str:
-        return json.dumps(self.to_data(), indent=2)
+        return json.dumps({**self.to_data(), "lines": to_data(self.render())}, indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Trace:
@@ -157,7 +156,8 @@ class Trace:
         if len(steps) > MAX_STEPS:
             raise ValueError(f"not a trace: {len(steps)} steps, at most {MAX_STEPS} are read")
         read = tuple(Step(**checked(Step, step, f"step {i}: ")) for i, step in enumerate(steps, 1))
-        return cls(**{**checked(cls, data), "steps": read})
+        lines = read_lines(data.get("lines"))
+        return cls(**{**checked(cls, data), "steps": read, "lines": lines})
 
     # ---- Check ----
 
@@ -174,6 +174,11 @@ class Trace:
         Needs no policy, and takes only the choice of actions from the document, and what an
         operation cannot derive anew (`Operation.retell`): the root is proved at the end.
         """
+        derived = self.compare_steps()
+        other = None if derived.differs else self.compare_lines()
+        return derived if other is None else other
+
+    def compare_steps(self) -> Replay:
         equation = parse(self.equation)
         cache = rules()
         state = start_of(equation, cache)
@@ -202,19 +207,16 @@ class Trace:
                 return Replay(name, f"it is {shown(text)}, not {shown(recorded[name])}")
         return Replay("", verdict.reason, verdict)
 
+    def compare_lines(self) -> Replay | None:
+        """The first line of a document that does not follow from its steps, if there is one."""
+        if self.lines is None or [*self.lines] == (printed := to_data(self.render())):
+            return None
+        pairs = zip_longest(self.lines, printed)
+        number, (line, own) = next((n, p) for n, p in enumerate(pairs, 1) if p[0] != p[1])
+        return Replay(f"line {number}", f"it reads {shown(own)}, not {shown(line)}")
+
 
 # ---- Steps derived anew ----
-
-
-def rules() -> TransitionCache:
-    """How the environment applies actions, with every operation and term that it can offer."""
-    return TransitionCache(operations=OPERATIONS, blocks=False, constants="raw", capacity=1000)
-
-
-def root_at(state: State) -> Expr | None:
-    """The root of the original equation where a state reads x = r."""
-    solved = state.form.solved_form and not state.goals
-    return unwind(state.stack, state.rhs) if solved else None
 
 
 def follow(step: Step, state: State, cache: TransitionCache) -> State | Replay:
@@ -251,35 +253,12 @@ def follow(step: Step, state: State, cache: TransitionCache) -> State | Replay:
     return Replay(field, f"{said} gives {shown(mine)}, not {shown(theirs)}")
 
 
-def term_of(action: Action) -> str | None:
-    return None if action.term is None else sstr(action.term)
-
-
 def told(
     action: Action, recorded: str | None, state: State, cache: TransitionCache
 ) -> tuple[str | None, str]:
     """What a step records of where an action leads: the transform, and the equation after it."""
     after, transform = take(action, recorded, state, cache)
     return transform, str(after.form)
-
-
-def take(
-    action: Action, recorded: str | None, state: State, cache: TransitionCache
-) -> tuple[State, str | None]:
-    """Where an action leads, and the transform that it pushed, as text; `recorded` is the text that
-    a document has for it.
-    """
-    row = OPERATIONS[action.op]
-    apply = row.retell(recorded, state.lhs, state.rhs) if row.retell and recorded else None
-    after = cache.attempt(action, state.form, apply)
-    if after is None:  # what cannot be applied changes nothing, as in an episode
-        return state, None
-    transform = after[2]
-    there = state.push(cache.form(*after[:2]), transform, row.kind)
-    landed = land(there, cache)
-    if landed is not there:
-        transform = landed.stack[-1]
-    return landed, None if transform is None else str(transform)
 
 
 # ---- Text ----
@@ -306,25 +285,22 @@ def checked(kind: type, data: Any, where: str = "") -> dict[str, Any]:
             raise ValueError(f"not a trace: {where}{name} is missing")
         optional = "None" in str(each.type)
         value = data.get(name)
-        if name != "steps" and not isinstance(value, str) and not (value is None and optional):
+        if (
+            name not in ("steps", "lines")
+            and not isinstance(value, str)
+            and not (value is None and optional)
+        ):
             raise ValueError(f"not a trace: {where}{name} must be text, got {shown(value)}")
     return data
 
 
-def as_latex(text: str) -> str:
-    """A printed expression in LaTeX, or as it is where steps have nested it deeper than is read."""
-    try:
-        return latex(parse_expression(text))
-    except ParseError:
-        return rf"\mathtt{{{text.replace('_', chr(92) + '_')}}}"
-
-
-def action_as_latex(step: Step) -> str:
-    try:
-        term = None if step.term is None else parse_expression(step.term)
-        return describe(Action(step.op, term), as_latex=True)
-    except ParseError:
-        return OPERATIONS[step.op].latex.replace("{}", as_latex(step.term or ""))
+def read_lines(data: Any) -> tuple[dict[str, Any], ...] | None:
+    """The lines of a document as they are; what they say is compared, not read."""
+    if data is None:
+        return None
+    if not isinstance(data, list) or not all(isinstance(line, dict) for line in data):
+        raise ValueError(f"not a trace: lines must be a list of objects, got {shown(data)}")
+    return tuple(data)
 
 
 def read(path: str) -> Trace:

@@ -233,7 +233,12 @@ def land(state: State, cache: TransitionCache) -> State:
     x = r, too; any other state is itself.
     """
     while state.form.solved_form and state.goals:
-        lhs, rhs, stack = reach_goal(state.stack, state.form.rhs)
-        form = cache.form(*settle(lhs, rhs))
-        state = State(form, stack, open_goals(stack), state.num_changes)
+        state = land_once(state, cache)
     return state
+
+
+def land_once(state: State, cache: TransitionCache) -> State:
+    """The equation of the innermost open goal, from a state that reads x = r."""
+    lhs, rhs, stack = reach_goal(state.stack, state.form.rhs)
+    form = cache.form(*settle(lhs, rhs))
+    return State(form, stack, open_goals(stack), state.num_changes)

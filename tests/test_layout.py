@@ -31,7 +31,7 @@ FILES = MODULES | SCRIPTS
 # Files and rooms, each building on those before it and never on those after it.
 ENVIRONMENT = (
     "home", "equation", "rewrite", "numeric", "lost_roots", "parse", "transforms", "verify",
-    "operations", "encode", "transitions", "trace", "env",
+    "operations", "encode", "transitions", "derive", "render", "trace", "env",
 )  # fmt: skip
 ROOMS = (
     "search", "roots", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts",
@@ -40,8 +40,8 @@ ROOMS = (
 COMMANDS = ("diagram", "playground", "soundness", "cohort", "certificate", "bench", "__main__")
 # Rooms with one door: others import what `__init__` names, and no file behind it.
 DOORS = (
-    "rewrite", "parse", "verify", "search", "roots", "datasets", "answers", "cohort", "diagram",
-    "certificate", "charts", "playground",
+    "rewrite", "parse", "verify", "render", "search", "roots", "datasets", "answers", "cohort",
+    "diagram", "certificate", "charts", "playground",
 )  # fmt: skip
 # open_wild and open_world are drawn with the tools that the other datasets are drawn with.
 REACH_PAST = {"wild.drafts", "wild.families", "wild.world"}

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from abel.paper.published import OPEN, PAPER
-from abel.report.page import Code, Table, formula, plain, to_markdown
+from abel.report.page import CSS, Code, Table, formula, plain, to_markdown
 from abel.report.pages import SECTIONS, ReportError, main, number, rate, write_page
 
 FAMILIES = {"quadratic": [14, 15], "exponential": [0, 15], "abel_level3": [20, 20]}
@@ -227,6 +227,40 @@ def test_mathml_is_shown_and_anything_else_becomes_text():
         "<maction/>", '<mi xmlns="urn:other">x</mi>', "<mrow>" * 3000 + "</mrow>" * 3000,
     ):  # fmt: skip
         assert formula(bad, "x < 2") == "<code>x &lt; 2</code>"
+
+
+def test_entities_that_xml_does_not_know_are_characters():
+    """SymPy writes &InvisibleTimes; and the like, for which whole formulas were shown as text."""
+    shown = formula("<mi>a</mi><mo>&InvisibleTimes;</mo><mi>&pi;</mi><mo>&lt;</mo>", "a*pi")
+    assert shown.endswith("<mi>a</mi><mo>\u2062</mo><mi>π</mi><mo>&lt;</mo></math>")
+    assert formula("<mi>&nonsense;</mi>", "a") == "<code>a</code>"
+
+
+def test_formulas_have_no_scroll_bars_of_their_own():
+    """What scrolls inside a line of text cuts fractions off."""
+    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", CSS)
+    scrolling = {name.strip() for name, rule in rules if "overflow" in rule and "auto" in rule}
+    assert scrolling == {".scroll", "figure"}
+
+
+def test_steps_are_sentences_and_what_follows_from_them_has_no_number(tmp_path):
+    formula_of_t = ["t", ["<math><mi>t</mi></math>"]]
+    steps = [
+        {**STEP, "step": 1, "parts": [["put ", []], formula_of_t, [" < 2", []]],
+         "where": [["d = 1", ["<math><mi>d</mi></math>"]]]},
+        {**STEP, "step": None, "parts": "no list", "where": []},
+    ]  # fmt: skip
+    answer = {"operation": "a > 0", "parts": [["a > 0", []]], "equation": "x = 1", "mathml": None}
+    trace = {"family": "f", "equation": "x = 1", "text": None, "steps": steps, "answer": answer}
+    page = section_of(tmp_path, {"traces": [trace]})
+    assert "<span>put <math" in page and "</math> &lt; 2</span>" in page
+    assert "<span>where <math" in page and '<li class="then"><span>square</span>' in page
+    assert "<code>x = 1</code>, valid when a &gt; 0" in page
+
+
+def section_of(folder, report):
+    write_page({"traces": report}, folder)
+    return (folder / "index.html").read_text(encoding="utf-8")
 
 
 def test_mathml_loses_attributes_that_could_act():

@@ -28,7 +28,7 @@ from abel.rewrite import TooLarge
 __all__ = [
     "OPERATIONS", "SUBSTITUTIONS", "Action", "Applied", "Apply", "Facts", "Fork", "Generator",
     "Kind", "Operation", "Sides", "Taken", "both", "cov", "describe", "factors", "facts",
-    "legal_actions", "out_of_reach", "propose", "settle", "solved_form", "terms_of",
+    "legal_actions", "out_of_reach", "propose", "settle", "solved_form", "terms_of", "worded",
 ]  # fmt: skip
 
 # Actions are offered in this order. A row from outside is added by OPERATIONS[row.name] = row,
@@ -103,13 +103,22 @@ def solved_form(lhs: Expr, rhs: Expr) -> bool:
     return lhs == X and not has_x(rhs)
 
 
+def worded(action: Action) -> tuple[Operation, Expr | None]:
+    """The row and the term in whose words an action is told."""
+    row = OPERATIONS[action.op]
+    if row.reads is None or action.term is None:
+        return row, action.term
+    name, term = row.reads(action.term)
+    return OPERATIONS[name], term
+
+
 def describe(action: Action, as_latex: bool = False) -> str:
     """What the action does, as a person would say or write it."""
-    row = OPERATIONS[action.op]
-    template = row.latex if as_latex else row.text
-    if action.term is None:
+    row, given = worded(action)
+    template = (row.latex if as_latex else row.text).replace("{x}", X.name)
+    if given is None:
         return template
-    term = latex(action.term) if as_latex else sstr(action.term)
-    if isinstance(action.term, Add) and as_latex:
+    term = latex(given) if as_latex else sstr(given)
+    if isinstance(given, Add) and as_latex:
         term = rf"\left({term}\right)"
     return template.replace("{}", term)

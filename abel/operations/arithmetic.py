@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from sympy import Expr
+from collections.abc import Callable
 
-from abel.equation import MINUS_ONE, ZERO
+from sympy import Add, Expr, fraction
+
+from abel.equation import MINUS_ONE, ONE, ZERO
 from abel.numeric import TOLERANCE
 from abel.operations.legality import Facts, Multiplier, Sides
 from abel.operations.row import Applied, Apply, Operation
-from abel.rewrite import difference, power, product, total
+from abel.rewrite import difference, negate, power, product, total
 
 
 def add(lhs: Expr, rhs: Expr, term: Expr) -> Applied:
@@ -65,12 +67,42 @@ def scaling_is_legal(
     return not (guarded and sides.guard.loses(about.term, inverse))
 
 
+# ---- Words ----
+
+
+def is_negative(term: Expr) -> bool:
+    """Whether a term is written with a minus sign; a sum is if all of it is."""
+    if isinstance(term, Add):
+        return all(map(is_negative, term.args))
+    return term.as_coeff_Mul()[0].is_negative is True
+
+
+def is_one_over(term: Expr) -> bool:
+    """Whether a term is written as 1/u, but for its sign."""
+    above, below = fraction(term)
+    return below != ONE and above in (ONE, MINUS_ONE)
+
+
+def in_words(name: str, opposite: str, turn: Callable[[Expr], Expr], odd: Callable[[Expr], bool]):
+    """A person turns an odd term round, and says the opposite."""
+    return lambda term: (opposite, turn(term)) if odd(term) else (name, term)
+
+
+def reciprocal(term: Expr) -> Expr:
+    return power(term, MINUS_ONE)
+
+
+def is_fraction(term: Expr) -> bool:
+    return is_one_over(term) or (term.is_Rational and not term.is_Integer)
+
+
 ROWS = (
-    Operation("add", "add {}", "+ {}", add, add_is_legal, takes_term=True, keeps=True),
+    Operation("add", "add {}", "+ {}", add, add_is_legal, takes_term=True, keeps=True,
+              reads=in_words("add", "sub", negate, is_negative)),
     Operation("sub", "subtract {}", "- {}", subtract, subtract_is_legal,
-              takes_term=True, keeps=True),
+              takes_term=True, keeps=True, reads=in_words("sub", "add", negate, is_negative)),
     Operation("mul", "multiply by {}", r"\cdot {}", multiply, multiply_is_legal,
-              takes_term=True, keeps=True),
+              takes_term=True, keeps=True, reads=in_words("mul", "div", reciprocal, is_one_over)),
     Operation("div", "divide by {}", r"\div {}", divide, divide_is_legal,
-              takes_term=True, keeps=True),
+              takes_term=True, keeps=True, reads=in_words("div", "mul", reciprocal, is_fraction)),
 )  # fmt: skip

@@ -56,7 +56,7 @@ def gather_is_legal(sides: Sides, _: Facts | None) -> bool:
 ROWS = (
     Operation("expand", "expand", r"\text{expand}", both(expand), expand_is_legal,
               kind="rewriting", keeps=True),
-    Operation("collect", "collect x", r"\text{collect } x", both(collect), collect_is_legal,
+    Operation("collect", "collect {x}", r"\text{collect } {x}", both(collect), collect_is_legal,
               kind="rewriting", keeps=True),
     Operation("mul -1", "multiply by -1", r"\cdot (-1)", both(negate), negate_is_legal, keeps=True),
 )  # fmt: skip

@@ -38,7 +38,7 @@ class Operation:
     `apply` gets the two sides and the term, or None for an operation without one; what it cannot do
     it refuses with an exception. `legal` is asked before, without building the result where that
     can be avoided; `Sides.lead_on` tries the step where it cannot. `text` and `latex` have `{}`
-    where the term goes.
+    where the term goes, and `{x}` for the unknown.
 
     `flags` are fields of `EnvConfig` that must all be on for the operation to be offered. `forks`
     gives the branches of a step that takes one of several values, and `keeps` says that every root
@@ -46,7 +46,8 @@ class Operation:
     it, where what it pushes is no function of the sides alone.
 
     `terms` gives the only terms that `legal` is to be asked about. `opens` tells the equation that
-    a step opens from others, so that one that is open already is not opened again.
+    a step opens from others, so that one that is open already is not opened again. `reads` gives
+    the name and the term of the step as a person would say it: to subtract -b is to add b.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Operation:
     retell: Callable[[str, Expr, Expr], Apply | None] | None = None
     terms: Callable[..., Container[Expr]] | None = None  # of Sides
     opens: Callable[[Expr, Expr, Expr], Hashable] | None = None  # of the sides and the term
+    reads: Callable[[Expr], tuple[str, Expr]] | None = None  # of the term
 
 
 def both(function: Callable[[Expr], Expr]) -> Apply:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from abel.charts import escape
+from abel.render import characters
 
 MATHML = "http://www.w3.org/1998/Math/MathML"
 # Presentation elements only: none of these can carry a script, a link or foreign markup.
@@ -16,7 +17,7 @@ ELEMENTS = set(
     "munderover mmultiscripts mprescripts mtable mtr mtd mstyle mpadded mphantom menclose mfenced"
     .split()
 )  # fmt: skip
-ATTRIBUTES = {"mathvariant", "stretchy", "open", "close", "separators", "linethickness"}
+ATTRIBUTES = set("mathvariant stretchy open close separators linethickness form lspace".split())
 
 CSS = """
 :root { color-scheme: light dark; --ink: #1d1f23; --soft: #5c6370; --line: #d5d9e0; --paper: #fff;
@@ -39,7 +40,9 @@ figure { margin: 1.25rem 0; overflow-x: auto } svg { color: var(--ink); display:
 details { margin: .75rem 0 } summary { cursor: pointer; color: var(--link) }
 .trace { background: var(--tint); border-radius: 6px; padding: .75rem 1rem .75rem 2.5rem }
 .trace li > span { display: block; color: var(--soft); font-size: .9rem }
-.trace div { overflow-x: auto; padding: .2rem 0 } math { font-size: 1.1em }
+.trace .then { list-style: none; counter-increment: list-item 0 }
+.trace li { padding-bottom: .4rem } .trace div { padding: .2rem 0; line-height: 2.2 }
+div > math, p > math { font-size: 1.1em }
 """
 # The browser itself refuses whatever is not in the file.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -77,22 +80,40 @@ def folded(title: str, table: Table) -> Block:
 
 
 def formula(mathml: object, text: str) -> str:
-    """MathML if it is nothing but that, else the text."""
+    """MathML if it is nothing but that, else the text. Several elements stand in a row, between
+    which a browser may break the line.
+    """
     try:
-        if not isinstance(mathml, str) or not mathml.strip() or "<!" in mathml or "<?" in mathml:
-            raise ValueError("not MathML")
-        root = ET.fromstring(f"<math>{mathml}</math>")
-        if len(root) == 1 and root[0].tag.removeprefix(f"{{{MATHML}}}") == "math":
-            root = root[0]
-        for element in root.iter():
-            element.tag = element.tag.removeprefix(f"{{{MATHML}}}")
-            if element.tag not in ELEMENTS:
-                raise ValueError(f"<{element.tag}> is not MathML")
-            element.attrib = {k: v for k, v in element.attrib.items() if k in ATTRIBUTES}
-        root.attrib = {"xmlns": MATHML, "displaystyle": "true"}
-        return ET.tostring(root, encoding="unicode")
+        return " ".join(map(presented, mathml if isinstance(mathml, list) and mathml else [mathml]))
     except (ET.ParseError, ValueError, RecursionError):
         return f"<code>{escape(text)}</code>"
+
+
+def presented(mathml: object) -> str:
+    """An element of MathML without whatever could act; ValueError if it is none."""
+    if not isinstance(mathml, str) or not mathml.strip() or "<!" in mathml or "<?" in mathml:
+        raise ValueError("not MathML")
+    root = ET.fromstring(f"<math>{characters(mathml)}</math>")
+    if len(root) == 1 and root[0].tag.removeprefix(f"{{{MATHML}}}") == "math":
+        root = root[0]
+    for element in root.iter():
+        element.tag = element.tag.removeprefix(f"{{{MATHML}}}")
+        if element.tag not in ELEMENTS:
+            raise ValueError(f"<{element.tag}> is not MathML")
+        element.attrib = {k: v for k, v in element.attrib.items() if k in ATTRIBUTES}
+    root.attrib = {"xmlns": MATHML, "displaystyle": "true"}
+    return ET.tostring(root, encoding="unicode")
+
+
+def sentence(parts: object, text: str) -> str:
+    """Words and formulas in turn; the text if there are no such parts."""
+    if not isinstance(parts, list) or not all(is_part(part) for part in parts):
+        return escape(text)
+    return "".join(formula(mathml, words) if mathml else escape(words) for words, mathml in parts)
+
+
+def is_part(part: object) -> bool:
+    return isinstance(part, list | tuple) and len(part) == 2 and isinstance(part[0], str)
 
 
 def plain(text: str) -> str:

@@ -25,6 +25,7 @@ from abel.report.page import (
     html_page,
     markdown_page,
     plain,
+    sentence,
 )  # fmt: skip
 from abel.stats import wilson
 
@@ -288,23 +289,41 @@ def generalisation(report: dict, dataset: str) -> list[Part]:
 def traces(report: dict, dataset: str) -> list[Part]:
     parts: list[Part] = []
     for trace in report["traces"]:
-        steps = "".join(
-            f"<li><span>{escape(s['operation'])}</span><div>"
-            f"{formula(s.get('mathml'), s['equation'])}</div></li>"
-            for s in trace["steps"]
-        )
+        steps = "".join(map(list_item, trace["steps"]))
         lines = [
             f"{k}. {s['operation']}:  {s['equation']}" for k, s in enumerate(trace["steps"], 1)
         ]
         root = f"x = {trace['root']}" if trace.get("root") else "not solved"
         if trace.get("valid_when"):
             root += f", valid when {trace['valid_when']}"
-        head = f"<h3>{escape(trace['family'])}</h3><p><code>{escape(trace['equation'])}</code></p>"
-        page = f'{head}<ol class="trace">{steps}</ol><p><code>{escape(root)}</code></p>'
+        question = formula(trace.get("mathml"), trace["equation"])
+        head = f"<h3>{escape(trace['family'])}</h3><p>{question}</p>"
+        page = f'{head}<ol class="trace">{steps}</ol><p>{answer(trace.get("answer"), root)}</p>'
         written = trace.get("text") or "\n".join([trace["equation"], *lines, root])
         fenced = "\n".join("    " + line for line in written.splitlines())
         parts.append(Block(page, f"### {plain(trace['family'])}\n\n{fenced}"))
     return parts
+
+
+def list_item(step: dict) -> str:
+    """What was done, the equation after it, and what its new letters stand for; what only follows
+    from a step has no number.
+    """
+    where = ", ".join(sentence([part], "") for part in step.get("where", ()))
+    then = ' class="then"' if step.get("step", 0) is None else ""
+    note = f"<span>where {where}</span>" if where else ""
+    return (
+        f"<li{then}><span>{sentence(step.get('parts'), step['operation'])}</span>"
+        f"<div>{formula(step.get('mathml'), step['equation'])}</div>{note}</li>"
+    )
+
+
+def answer(found: dict | None, text: str) -> str:
+    if not found:
+        return f"<code>{escape(text)}</code>"
+    when = sentence(found.get("parts"), found["operation"])
+    condition = f", valid when {when}" if when else ""
+    return formula(found.get("mathml"), found["equation"]) + condition
 
 
 SECTIONS: dict[str, tuple[str, Callable[[dict, str], list[Part]]]] = {

@@ -10,14 +10,14 @@ from functools import reduce
 from typing import Any
 
 from sympy import sstr
-from sympy.printing.mathml import mathml
 
 from abel.datasets import DatasetError, Problem
 from abel.env import EnvConfig
 from abel.equation import Equation
 from abel.learner.progress import Progress
-from abel.operations import Generator, describe
+from abel.operations import Generator
 from abel.parse import ParseError, parse_expression
+from abel.render import for_pages
 from abel.report.failures import candidates, diagnose
 from abel.report.kinds import structural_type
 from abel.report.trigger import tally
@@ -343,24 +343,13 @@ DECODERS: dict[str, Callable[[Study, list[Outcome], int, Callable], None]] = {
 
 
 def show_trace(problem: Problem, solution: Solution) -> dict[str, Any]:
-    """A solved equation as text and as MathML, step by step."""
+    """A solved equation as text and as MathML, line by line."""
     trace = solution.trace()
-    steps = [
-        {
-            "operation": describe(observation.actions[action]),
-            "equation": str(form),
-            "mathml": as_mathml(form.lhs, form.rhs),
-            "transform": None if transform is None else str(transform),
-        }
-        for observation, action, form, transform in solution.path
-    ]
+    first, *steps, answer = for_pages(trace.render())
     return {
         "family": problem.family, "equation": problem.text, "text": trace.to_text(),
-        "mathml": as_mathml(problem.equation.lhs, problem.equation.rhs), "steps": steps,
+        "mathml": first["mathml"], "steps": steps, "answer": answer,
         "root": trace.root, "valid_when": trace.valid_when,
     }  # fmt: skip
 
 
-def as_mathml(lhs: Any, rhs: Any) -> str:
-    left, right = (mathml(side, printer="presentation") for side in (lhs, rhs))
-    return f"<math><mrow>{left}<mo>=</mo>{right}</mrow></math>"

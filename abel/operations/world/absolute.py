@@ -39,8 +39,10 @@ def signs(positive: bool):
 
 POSITIVE, NEGATIVE = with_sign(True), with_sign(False)
 ROWS = (
-    Operation("abs plus", "take what is inside {} to be positive", r"{} \to u", POSITIVE,
-              is_legal(POSITIVE), takes_term=True, flags=("absolute",), forks=signs(True)),
-    Operation("abs minus", "take what is inside {} to be negative", r"{} \to -u", NEGATIVE,
-              is_legal(NEGATIVE), takes_term=True, flags=("absolute",), forks=signs(False)),
+    Operation("abs plus", "take what is inside {} to be positive",
+              r"{}\text{: take the inside as positive}", POSITIVE, is_legal(POSITIVE),
+              takes_term=True, flags=("absolute",), forks=signs(True)),
+    Operation("abs minus", "take what is inside {} to be negative",
+              r"{}\text{: take the inside as negative}", NEGATIVE, is_legal(NEGATIVE),
+              takes_term=True, flags=("absolute",), forks=signs(False)),
 )  # fmt: skip

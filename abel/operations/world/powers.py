@@ -213,7 +213,7 @@ def match_power(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
 
 
 ROWS = (
-    Operation("undo-power", "raise to one over the exponent of {}", r"({})^{t} \to u", undo_power,
+    Operation("undo-power", "undo the power {}", r"\text{undo the power } {}", undo_power,
               undo_power_is_legal, takes_term=True, flags=("powers",), forks=undo_power_forks,
               keeps=True),
     Operation("let-root", "name the root of which all roots are powers", r"u := \sqrt[n]{\cdot}",

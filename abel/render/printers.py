@@ -1,0 +1,159 @@
+"""Formulas as text, LaTeX and MathML: sums with the highest power of the unknown first."""
+
+from __future__ import annotations
+
+import re
+from html.entities import html5
+from typing import Any
+
+from sympy import Add, E, Expr, Mul, Pow, Rational, Symbol, exp
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.mathml import MathMLPresentationPrinter
+from sympy.printing.str import StrPrinter
+
+from abel.equation import ZERO
+from abel.render.lines import Formula
+
+LONG = 60  # characters of a side past which a formula may break between its terms
+IN_LATEX = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne"}
+IN_MATHML = {"<=": "≤", ">=": "≥", "!=": "≠", "<": "&lt;", ">": "&gt;"}
+LATEX_SETTINGS = {"inv_trig_style": "full", "imaginary_unit": "ri"}
+HALF = Rational(1, 2)
+TIMES = "\u2062"  # between factors; it is not seen
+BEFORE_FUNCTION = re.compile(rf"<mo>{TIMES}</mo>(?=(?:<m(?:row|sup)>)*<mi>[a-z]{{2,}}</mi>)")
+AS_PEOPLE_SET = (
+    ("<mo>-</mo>", "<mo>−</mo>"), ("<mn>-", "<mn>−"),
+    ("<mi>ⅇ</mi>", '<mi mathvariant="normal">e</mi>'),
+    ("<mi>ⅈ</mi>", '<mi mathvariant="normal">i</mi>'),
+)  # fmt: skip
+OF_XML = {"lt", "gt", "amp", "quot", "apos"}  # the only entities that XML knows by name
+
+
+def degree(term: Expr, unknown: Symbol) -> Expr:
+    """The exponent of what has the unknown in a product, as far as it is a number."""
+    found = ZERO
+    for factor in Mul.make_args(term):
+        if not factor.has(unknown):
+            continue
+        base, exponent = (E, factor.args[0]) if isinstance(factor, exp) else factor.as_base_exp()
+        number = exponent if base.has(unknown) else exponent.as_coeff_Mul()[0]
+        found += number if number.is_Rational else 1
+    return found
+
+
+def is_negative(term: Expr) -> bool:
+    return term.as_coeff_Mul()[0].is_negative is True
+
+
+class ByPowers:
+    """A printer of SymPy that writes the highest power of the unknown first."""
+
+    unknown: Symbol
+
+    def _as_ordered_terms(self, expr: Expr, order: Any = None) -> list[Expr]:
+        terms = super()._as_ordered_terms(expr, order=order)  # type: ignore[misc]
+        terms = sorted(terms, key=lambda term: -degree(term, self.unknown))
+        # c - b rather than -b + c, and 2 - x rather than -x + 2
+        highest = degree(terms[0], self.unknown)
+        ahead = [t for t in terms if len(terms) == 2 or degree(t, self.unknown) == highest]
+        first = next((term for term in ahead if not is_negative(term)), terms[0])
+        return sorted(terms, key=lambda term: term is not first)
+
+
+class Text(ByPowers, StrPrinter):
+    pass
+
+
+class Principal:
+    """A printer with root signs, but for the principal roots of negative numbers: the cube root of
+    -1 is read as -1.
+    """
+
+    _settings: dict[str, Any]
+
+    def _print_Pow(self, expr: Pow, *args: Any) -> Any:
+        signs = self._settings["root_notation"]
+        negative = expr.base.is_Rational and expr.base.is_negative and expr.exp != HALF
+        self._settings["root_notation"] = signs and not negative
+        try:
+            return super()._print_Pow(expr, *args)  # type: ignore[misc]
+        finally:
+            self._settings["root_notation"] = signs
+
+
+class Latex(ByPowers, Principal, LatexPrinter):
+    """Euler's number is upright, for the letter e is a coefficient."""
+
+    def _print(self, expr: Any, **rest: Any) -> str:
+        return r"\mathrm{e}" if expr is E else super()._print(expr, **rest)
+
+    def _print_ExpBase(self, expr: Expr, exp: str | None = None) -> str:
+        raised = rf"\mathrm{{e}}^{{{self._print(expr.args[0])}}}"
+        return raised if exp is None else rf"\left({raised}\right)^{{{exp}}}"
+
+
+class MathML(ByPowers, Principal, MathMLPresentationPrinter):
+    pass
+
+
+def written(printer: Any, formula: Formula, signs: dict[str, str]) -> str:
+    printer.unknown = formula.unknown
+    lhs = printer.doprint(formula.lhs)
+    if formula.rhs is None:
+        return lhs
+    sign = signs.get(formula.relation, formula.relation)
+    return f"{lhs} {sign} {printer.doprint(formula.rhs)}"
+
+
+def as_text(formula: Formula) -> str:
+    return written(Text(), formula, {})
+
+
+def as_latex(formula: Formula) -> str:
+    return written(Latex(LATEX_SETTINGS), formula, IN_LATEX)
+
+
+def as_mathml(formula: Formula) -> list[str]:
+    """The formula as elements that stand in a row. A long one comes in several: a browser breaks
+    lines between elements, never inside one.
+    """
+    printer = MathML()
+    printer.unknown = formula.unknown
+    pieces = terms_of_side(printer, formula.lhs)
+    if formula.rhs is not None:
+        first, *others = terms_of_side(printer, formula.rhs)
+        sign = IN_MATHML.get(formula.relation, formula.relation)
+        pieces += [f'<mo form="infix">{sign}</mo>{first}', *others]
+    if len(pieces) <= 2 and len(as_text(formula)) <= LONG:
+        pieces = ["".join(pieces)]
+    return [f"<math><mrow>{piece}</mrow></math>" for piece in pieces]
+
+
+def terms_of_side(printer: MathML, side: Expr) -> list[str]:
+    """A side, or its terms if it is a long sum, each but the first with its sign before it."""
+    if not isinstance(side, Add) or len(as_text(Formula(side))) <= LONG:
+        return [presented(printer.doprint(side))]
+    pieces = []
+    for n, term in enumerate(printer._as_ordered_terms(side)):
+        minus = n > 0 and is_negative(term)
+        sign = f'<mo form="infix">{"−" if minus else "+"}</mo>' if n else ""
+        pieces.append(sign + presented(printer.doprint(-term if minus else term)))
+    return pieces
+
+
+def presented(mathml: str) -> str:
+    """MathML by SymPy with minus signs, upright e and i, and a space before functions."""
+    mathml = characters(mathml)
+    for old, new in AS_PEOPLE_SET:
+        mathml = mathml.replace(old, new)
+    return BEFORE_FUNCTION.sub(f'<mo lspace="0.17em">{TIMES}</mo>', mathml)
+
+
+def characters(mathml: str) -> str:
+    """MathML without entities that are known by name in HTML only: `&pi;` becomes the letter."""
+
+    def character(match: re.Match[str]) -> str:
+        name = match[1]
+        return match[0] if name in OF_XML else html5.get(f"{name};", match[0])
+
+    return re.sub(r"&(\w+);", character, mathml)
