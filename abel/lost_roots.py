@@ -22,7 +22,9 @@ from abel.rewrite import TooLarge, power, product
 Fraction = tuple[nmod_poly, nmod_poly]  # numerator and denominator
 Multiplier = tuple[Expr, int, nmod_poly, nmod_poly]  # generator, index of its root, and a fraction
 
-PRIME = (1 << 61) - 1
+# (PRIME - 1)/2 is a prime, too, and 2, 3, ..., 37 are squares modulo PRIME: a square has just one
+# n-th root that is a square, which stands for the n-th root of a positive number.
+PRIME = 2303367434092484759
 MAX_DEGREE = 64
 MAX_ROOT = 256  # index of a root that polynomials are written in
 NOT_WHOLE = 1e-3  # what is so far from an integer is none
@@ -207,6 +209,8 @@ def fraction(expr: Expr, generator: Expr, root: int) -> Fraction:
             arg_top, arg_below = fraction(arg, generator, root)
             top, below = top * arg_top, below * arg_below
         return top, below
+    if isinstance(expr, Pow) and expr.exp.is_Rational and not has_x(expr):
+        return constant(power_of_constant(residue(expr.base), expr)), ONE
     if isinstance(expr, Pow) and expr.exp.is_Rational:
         # A root of anything but the generator vanishes where its radicand does: taken to the full
         # power.
@@ -226,9 +230,23 @@ def fraction(expr: Expr, generator: Expr, root: int) -> Fraction:
 
 
 def residue(expr: Expr) -> int:
-    """An expression without x in the prime field."""
+    """An expression without x in the prime field; one that divides by 0 has some value, too."""
     top, below = fraction(expr, X, 1)
-    return int(top[0]) * pow(int(below[0]), -1, PRIME) % PRIME
+    return int(top[0]) * pow(int(below[0]), -1, PRIME) % PRIME if below[0] != 0 else opaque(expr)
+
+
+def power_of_constant(base: int, expr: Pow) -> int:
+    """base**expr.exp in the prime field, by the rule for roots of positive numbers if the base is a
+    square; some other element where there is no such root, or where 0 is divided by.
+    """
+    exponent, order = expr.exp, PRIME - 1
+    if base == 0:
+        return 0 if exponent.p > 0 else opaque(expr)
+    if exponent.q > 1 and pow(base, order // 2, PRIME) == 1:
+        order //= 2
+    elif exponent.q % 2 == 0:
+        return opaque(expr)
+    return pow(base, exponent.p * pow(exponent.q, -1, order), PRIME)
 
 
 def exponential_power(expr: Expr, generator: Expr) -> int:
@@ -250,11 +268,11 @@ def exponential_power(expr: Expr, generator: Expr) -> int:
 
 
 def opaque(expr: Expr) -> int:
-    """A pseudo-random field element that stands for `expr`: equal expressions, equal elements."""
+    """A pseudo-random square of the field that stands for `expr`: equal ones, equal elements."""
     value = values(expr)[0]
     if cmath.isinf(value):  # what overflows is told apart by how it is written
-        return crc32(str(expr).encode()) * 0x9E3779B97F4A7C15 % PRIME
-    return crc32(struct.pack("dd", value.real, value.imag)) * 0x9E3779B97F4A7C15 % PRIME
+        return crc32(str(expr).encode()) ** 2 * 0x9E3779B97F4A7C15**2 % PRIME
+    return crc32(struct.pack("dd", value.real, value.imag)) ** 2 * 0x9E3779B97F4A7C15**2 % PRIME
 
 
 def constant(value: int) -> nmod_poly:

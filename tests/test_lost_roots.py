@@ -3,7 +3,9 @@
 import random
 
 import pytest
-from sympy import Integer, exp, sin, sqrt, symbols
+from sympy import (
+    Add, Integer, Mul, Pow, Rational, cbrt, exp, isprime, pi, root, sin, sqrt, symbols,
+)  # fmt: skip
 
 from abel.lost_roots import (
     MAX_DEGREE,
@@ -12,6 +14,7 @@ from abel.lost_roots import (
     exponential_power,
     fraction,
     opaque,
+    residue,
 )
 from abel.parse import parse_expression
 
@@ -34,6 +37,11 @@ ZERO = Integer(0)
         (x - a * sqrt(x), sqrt(x)),
         (a * x + b - c * sqrt(a * x + b), sqrt(a * x + b)),
         (exp(2 * x) - a**2, exp(x) - a),
+        (x**2 - a - 3 * (x - sqrt(a)), x - sqrt(a)),
+        (x**2 - 6 - 3 * (x - sqrt(6)), x - sqrt(6)),
+        (x**3 - a * b + c * (x - cbrt(a * b)), x - cbrt(a * b)),
+        (x**4 - a + 2 * (x - root(a, 4)), x - root(a, 4)),
+        (x**2 - pi - 5 * (x - sqrt(pi)), x - sqrt(pi)),
     ],
 )
 def test_division_that_loses_a_root_is_seen(side, term):
@@ -85,6 +93,35 @@ def test_fractions_have_the_values_of_their_expressions():
             known = {x: point, **{name: opaque(name) for name in names}}
             above, under = expr.subs(known).as_numer_denom()
             assert int(top(point)) * under % PRIME == int(below(point)) * above % PRIME, text
+
+
+@pytest.mark.parametrize(
+    "text", ["sqrt(2) - 2", "sqrt(a) - a", "a^(1/3) - a", "sqrt(a + b) - a - b", "sqrt(-a) - a"]
+)
+def test_a_root_of_a_constant_is_not_the_constant(text):
+    assert residue(parse_expression(text)) != 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("sqrt(6)", "sqrt(2)*sqrt(3)"), ("(a*b)^(5/6)", "a^(5/6)*b^(5/6)"), ("sqrt(4*a)", "2*sqrt(a)"),
+     ("(a^(1/3))^(1/4)", "a^(1/12)"), ("a^(-2/3)*a", "a^(1/3)")],
+)  # fmt: skip
+def test_roots_of_constants_are_those_of_positive_numbers(one, other):
+    assert residue(parse_expression(one)) == residue(parse_expression(other))
+
+
+def test_every_constant_has_a_residue():
+    """One that divides by 0 once ended a training: base is not invertible."""
+    zero = Add(a, Mul(-1, a, evaluate=False), evaluate=False)
+    for expr in (1 / zero, Mul(b, 1 / zero, evaluate=False), zero ** Rational(-1, 2)):
+        assert 0 <= residue(expr) < PRIME
+    assert residue(Pow(zero, Rational(1, 2), evaluate=False)) == 0
+
+
+def test_the_prime_is_one_for_which_roots_are_unique():
+    assert isprime(PRIME) and isprime((PRIME - 1) // 2) and PRIME % 4 == 3
+    assert all(pow(n, (PRIME - 1) // 2, PRIME) == 1 for n in range(1, 41))
 
 
 def test_a_root_of_the_generator_is_a_lower_power_of_its_root():

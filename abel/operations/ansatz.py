@@ -253,9 +253,9 @@ def terms_by_name(lhs: Expr, rhs: Expr) -> dict[Key, Expr]:
 def identity(kernel: Expr, parts: dict[Expr, Terms]) -> tuple:
     """Equal for two equations that differ in a factor or a power of x only."""
     low = min(n for terms in parts.values() for n in terms)
-    found = [(str(b), n - low, residue(c)) for b, terms in parts.items() for n, c in terms.items()]
-    found.sort()
-    unit = pow(found[-1][2], -1, PRIME)
+    known = [(str(b), n - low, residue(c)) for b, terms in parts.items() for n, c in terms.items()]
+    found = sorted((beside, n, r) for beside, n, r in known if r)  # some 0 are hard to recognise
+    unit = pow(found[-1][2], -1, PRIME) if found else 1
     return kernel, tuple((beside, n, r * unit % PRIME) for beside, n, r in found)
 
 
