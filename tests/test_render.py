@@ -438,6 +438,7 @@ def test_long_formulas_come_in_pieces_and_say_the_same():
     signs = [node.text for piece in pieces for node in ET.fromstring(piece).iter("mo")
              if node.get("form") == "infix"]  # fmt: skip
     assert sorted(signs) == sorted(["=", *"+++", *"−−−−"])
+    assert "".join(pieces).count("−") == 4  # a term has its sign before it, and no other
     assert formula(pieces, "").count("<math") == len(pieces)
 
 
