@@ -1,6 +1,7 @@
 """Cohorts: what is run, skipped, resumed, reported and collected; training itself is replaced."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -110,6 +111,28 @@ def test_what_is_finished_is_skipped(run):
     code, scripts, table = run({"1": 0, "2": 0})
     assert code == 0 and not scripts.calls
     assert table["cells"]["with"]["summary"]["test greedy"]["mean"] == 0.75
+
+
+def test_seeds_of_the_table_are_kept_where_they_were_made_alike(run, tmp_path):
+    run({"1": 4, "2": 2})
+    former = tmp_path / "results" / "table.json"
+    shutil.rmtree(tmp_path / "out")
+    (tmp_path / "table.toml").write_text(FILE.replace("[1, 2]", "[1, 2, 3]"))
+    code, scripts, table = run({"3": 1}, "--keep")
+    assert code == 0 and {call[-3] for call in scripts.calls if "--out" in call} == {"3"}
+    assert list(table["cells"]["with"]["seeds"]) == ["1", "2", "3"]
+    assert table["cells"]["with"]["summary"]["test greedy"]["mean"] == pytest.approx(7 / 12)
+    assert "| with | test greedy | 1.000, 0.500, 0.250 |" in former.with_suffix(".md").read_text()
+    # Not where the flags are other ones, a split is missing, or a seed had failed.
+    (tmp_path / "table.toml").write_text(FILE.replace("small", "large"))
+    code, scripts, _ = run({"1": 4, "2": -1}, "--keep")
+    assert code == 1 and len([call for call in scripts.calls if "--out" in call]) == 4
+    code, scripts, _ = run({"1": 4, "2": 2}, "--keep")
+    assert code == 0 and {call[-3] for call in scripts.calls if "--out" in call} == {"2"}
+    more = 'splits = ["test", "heldout"]\n[cells]'
+    (tmp_path / "table.toml").write_text(FILE.replace("small", "large").replace("[cells]", more))
+    code, scripts, _ = run({"1": 4, "2": 2}, "--keep")
+    assert code == 0 and [call[0] for call in scripts.calls] == ["evaluate.py"] * 4
 
 
 def test_what_was_interrupted_goes_on(run, tmp_path):

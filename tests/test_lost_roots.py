@@ -4,7 +4,19 @@ import random
 
 import pytest
 from sympy import (
-    Add, Integer, Mul, Pow, Rational, cbrt, exp, isprime, pi, root, sin, sqrt, symbols,
+    Add,
+    Integer,
+    Mul,
+    Pow,
+    Rational,
+    cbrt,
+    exp,
+    isprime,
+    pi,
+    root,
+    sin,
+    sqrt,
+    symbols,
 )  # fmt: skip
 
 from abel.lost_roots import (

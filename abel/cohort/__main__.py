@@ -1,6 +1,7 @@
 """A table of runs from one file: every cell is trained with every seed, evaluated and collected.
 
     python -m abel.cohort runs/cohorts/open_small.toml               # as many processes as cores
+    python -m abel.cohort FILE.toml --keep                           # add seeds to its table
     python -m abel.cohort FILE.toml --engine ray --address auto      # on a Ray cluster
 
 A cohort file names its cells by the flags that they give to `train_ppo.py`:
@@ -21,7 +22,7 @@ A cohort file names its cells by the flags that they give to `train_ppo.py`:
     default = "0.67"
 
 Finished seeds are skipped, interrupted ones go on from their last checkpoint, and one that fails is
-reported at the end. Results: one JSON file beside a Markdown table. With Ray, every machine needs
+reported at the end. `--keep` needs no folder of runs: it goes by the results file. Results: one JSON file beside a Markdown table. With Ray, every machine needs
 this project and `--out` at the same path.
 """
 
@@ -31,11 +32,11 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import tyro
 
-from abel.cohort.cells import jobs_of, run_local, run_ray
+from abel.cohort.cells import in_results, jobs_of, run_local, run_ray, stored
 from abel.cohort.file import read_cohort
 from abel.cohort.table import collect, markdown
 from abel.learner.progress import Progress
@@ -52,6 +53,8 @@ class CohortArgs:
     """directory of the cells' runs"""
     results: str = "runs/results"
     """directory for the table"""
+    keep: bool = False
+    """keep the seeds of the table that is there, where they were trained by the same command"""
     jobs: int = os.cpu_count() or 1
     """cells trained side by side by the local engine"""
     engine: Literal["local", "ray"] = "local"
@@ -74,9 +77,12 @@ def main(argv: list[str] | None = None) -> int:
         jobs = jobs_of(cohort, directory)
         directory.mkdir(parents=True, exist_ok=True)
         lock = hold(directory)
-        stream = run_ray(jobs, args.address) if args.engine == "ray" else run_local(jobs, args.jobs)
-        results: dict[tuple[str, int], dict[str, Any]] = {}
-        progress.show(f"0 of {len(jobs)} done")
+        former = Path(args.results) / f"{path.stem}.json"
+        results = in_results(jobs, stored(former)) if args.keep and former.exists() else {}
+        left = [job for job in jobs if (job.cell, job.seed) not in results]
+        stream = run_ray(left, args.address) if args.engine == "ray" else run_local(left, args.jobs)
+        table = {**provenance(argv or sys.argv[1:], []), **collect(cohort, results)}
+        progress.show(f"{len(results)} of {len(jobs)} done")
         for job, result in stream:
             results[job.cell, job.seed] = result
             failed = f"failed: {result.get('error')} (log in {job.directory})"
@@ -84,7 +90,7 @@ def main(argv: list[str] | None = None) -> int:
             progress.show(f"{len(results)} of {len(jobs)} done")
             table = {**provenance(argv or sys.argv[1:], []), **collect(cohort, results)}
             Path(args.results).mkdir(parents=True, exist_ok=True)
-            write_json(Path(args.results) / f"{path.stem}.json", table)
+            write_json(former, table)
         text = markdown(cohort, table).encode()
         write_atomically(Path(args.results) / f"{path.stem}.md", lambda file: file.write(text))
         lock.close()

@@ -47,15 +47,38 @@ def jobs_of(cohort: Cohort, directory: Path) -> list[Job]:
     return jobs
 
 
+def in_results(jobs: Sequence[Job], table: dict[str, Any]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Rows of an earlier table that were trained and evaluated as these jobs would be, whatever the
+    commit, which each row names.
+    """
+    rows = {}
+    for job in jobs:
+        row = table.get("cells", {}).get(job.cell, {}).get("seeds", {}).get(str(job.seed), {})
+        scores, reports = row.get("scores", {}), row.get("reports", {})
+        whole = set(job.splits) <= set(scores) and set(job.reports) <= set(reports)
+        if whole and all(set(job.decoders) <= set(scores[split]) for split in job.splits):
+            if {name: row.get(name) for name in asked(job)} == asked(job):
+                rows[job.cell, job.seed] = row
+    return rows
+
+
+def asked(job: Job) -> dict[str, str]:
+    """How a job's row was made."""
+    return {
+        "command": f"python train_ppo.py {shlex.join(job.flags)}",
+        "evaluate": shlex.join(job.evaluate),
+    }
+
+
 def run_job(job: Job) -> dict[str, Any]:
     """Train and evaluate, or give what an earlier call left; `error` says what went wrong."""
     place = Path(job.directory)
-    asked = {"flags": job.flags, "evaluate": job.evaluate}
+    wanted = {"flags": job.flags, "evaluate": job.evaluate}
     try:
-        if (place / "asked.json").exists() and stored(place / "asked.json") != asked:
+        if (place / "asked.json").exists() and stored(place / "asked.json") != wanted:
             shutil.rmtree(place)  # the cohort file has changed since
         place.mkdir(parents=True, exist_ok=True)
-        write_json(place / "asked.json", asked)
+        write_json(place / "asked.json", wanted)
         run = trained_run(job, place)
         told = ["--run", str(run), *job.evaluate]
         scores, reports = scores_of(job, place, told), reports_of(job, place, told)
@@ -65,9 +88,8 @@ def run_job(job: Job) -> dict[str, Any]:
         return {"error": said[-1] if said else f"exit code {failed.returncode}"}
     except (CohortError, RunError, OSError) as error:  # this one fails, the others go on
         return {"error": str(error)}
-    origin = {"command": f"python train_ppo.py {shlex.join(job.flags)}"}
-    origin |= {name: trained[name] for name in ("commit", "dirty")}
-    return {**origin, **curve_of(run), "scores": scores, "reports": reports}
+    origin = {name: trained[name] for name in ("commit", "dirty")}
+    return {**asked(job), **origin, **curve_of(run), "scores": scores, "reports": reports}
 
 
 def trained_run(job: Job, place: Path) -> Path:

@@ -351,5 +351,3 @@ def show_trace(problem: Problem, solution: Solution) -> dict[str, Any]:
         "mathml": first["mathml"], "steps": steps, "answer": answer,
         "root": trace.root, "valid_when": trace.valid_when,
     }  # fmt: skip
-
-
