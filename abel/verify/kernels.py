@@ -120,6 +120,7 @@ class KernelRing:
         self.orders = orders
         self.work = 0
         self.kernels: list[Kernel] = []
+        self.lettered: list[bool] = []  # whether a letter occurs in it
         self.index: dict[tuple, int] = {}
         self.divisors: dict[PolyElement, None] = {}  # what must not be 0
         self.one, self.zero = self.ring.one, self.ring.zero
@@ -136,6 +137,7 @@ class KernelRing:
             if place == self.ring.ngens:
                 raise GiveUp
             self.kernels.append(Kernel(kind, arg, order))
+            self.lettered.append(isinstance(kind, Symbol) if arg is None else self.has_letters(arg))
         elif self.kernels[place].order != order:
             raise Retry
         return self.ring.gens[place]
@@ -233,12 +235,21 @@ class KernelRing:
                 found.append((self.ring.gens[i], e))
         return found
 
+    def has_letters(self, f: PolyElement) -> bool:
+        return any(self.lettered[i] for monom in f for i, e in enumerate(monom) if e)
+
     def expression(self, f: PolyElement) -> Expr:
-        terms = []
+        """A number is left unevaluated: SymPy would ask its assumption engine about every power,
+        which can take forever for logarithms inside each other.
+        """
+        evaluate, terms = self.has_letters(f), []
         for monom, c in f.terms():
-            powers = [self.meaning(self.kernels[i]) ** e for i, e in enumerate(monom) if e]
-            terms.append(Mul(as_rational(c), *powers))
-        return Add(*terms)
+            powers = [
+                Pow(self.meaning(self.kernels[i]), e, evaluate=evaluate or e == 1)
+                for i, e in enumerate(monom) if e
+            ]  # fmt: skip
+            terms.append(Mul(as_rational(c), *powers, evaluate=evaluate))
+        return Add(*terms, evaluate=evaluate)
 
     def meaning(self, kernel: Kernel) -> Expr:
         kind, arg, order = kernel
