@@ -126,7 +126,7 @@ class Args:
     curiosity: CuriosityName = "none"
     """bonus for new states that is added to the reward"""
     search_period: int = 5
-    """rollouts without a new equation solved after which a search looks two steps ahead"""
+    """rollouts between searches two steps ahead, of classes never solved or once nothing is new"""
     search_equations: int = 0
     """equations searched each time; 0 is no search"""
     env: EnvConfig = OUR_ENV
@@ -591,10 +591,10 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 if args.target_kl is not None and scalars.largest("approx_kl") > args.target_kl:
                     break
             replay.refresh(at.iteration)
-            if args.search_equations and at.iteration - replay.latest >= args.search_period:
+            if args.search_equations:
                 at.step += search_unsolved(
-                    replay, policy, envs.envs[0], args.search_equations, args.gamma, at.iteration,
-                    rng,
+                    replay, policy, envs.envs[0], counts, args.search_equations, args.search_period,
+                    args.gamma, at.iteration, rng,
                 )  # fmt: skip
 
             # ---- Log: means over every minibatch of this iteration ----

@@ -6,7 +6,8 @@ import torch
 from sympy import Symbol
 
 from abel import Env, EnvConfig
-from abel.learner.replay import Finished, StoredReplay, search_unsolved
+from abel.learner.curriculum import SolveCounts
+from abel.learner.replay import Finished, StoredReplay, search_unsolved, to_search
 from abel.search import Solution
 from abel.verify import Verdict
 from train_ppo import Agent, NetConfig, SuccessReplay, forward, sample
@@ -127,7 +128,8 @@ def test_a_search_keeps_only_what_an_episode_can_play(end_on_revisit, kept, monk
     monkeypatch.setattr("abel.learner.replay.look_ahead", lambda *args, **kwargs: found)
     replay = SuccessReplay("shortest", 100)
     rng = np.random.default_rng(0)
-    settings = dict(count=4, gamma=0.9, rollout=3, rng=rng)
+    counts = SolveCounts(["linear"], seed=0)
+    settings = dict(counts=counts, count=4, period=3, gamma=0.9, rollout=3, rng=rng)
     assert search_unsolved(replay, None, env, **settings) == 7  # steps are counted in any case
     assert len(replay.memories()) == kept
     assert replay.solved == ({0} if kept else set())
@@ -142,12 +144,31 @@ def test_a_search_leaves_out_what_is_solved(monkeypatch):
 
     monkeypatch.setattr("abel.learner.replay.look_ahead", look_ahead)
     env, replay = Env(["a*x + b", "x + a = b", "sin(x) = a"]), SuccessReplay("shortest", 100)
-    rng = np.random.default_rng(0)
+    rng, counts = np.random.default_rng(0), SolveCounts(["one", "one", "two"], seed=0)
     replay.solved |= {0, 2}
-    assert search_unsolved(replay, None, env, 3, 0.9, 7, rng) == 5 and replay.latest == 7
-    assert asked == [env.equations[1]]
+    assert search_unsolved(replay, None, env, counts, 3, 5, 0.9, 7, rng) == 5
+    assert asked == [env.equations[1]] and replay.latest == 7
+    assert search_unsolved(replay, None, env, counts, 3, 5, 0.9, 11, rng) == 0
     replay.solved.add(1)
-    assert search_unsolved(replay, None, env, 3, 0.9, 8, rng) == 0 and len(asked) == 1
+    assert search_unsolved(replay, None, env, counts, 3, 5, 0.9, 12, rng) == 0 and len(asked) == 1
+
+
+def test_classes_never_solved_are_searched_first():
+    """However much of the others is solved anew: cubics waited for that in a mix of 90 families."""
+    counts = SolveCounts(["linear", "cubic", "linear", "cubic"], seed=0)
+    replay = SuccessReplay("shortest", 100)
+
+    def due(rollout):
+        return to_search(replay, counts, rollout, period=5).tolist()
+
+    assert due(5) == [0, 1, 2, 3] and not due(6)
+    replay.solved.add(0)
+    replay.latest = 10
+    assert due(10) == [1, 3] and not due(11) and due(15) == [1, 3]
+    replay.solved.add(3)
+    assert not due(10) and not due(14) and due(15) == [1, 2] and due(16) == [1, 2]
+    replay.solved |= {1, 2}
+    assert not due(20)
 
 
 def test_behaviour_mixes_policy_and_uniform_over_operations():

@@ -22,8 +22,9 @@ A cohort file names its cells by the flags that they give to `train_ppo.py`:
     default = "0.67"
 
 Finished seeds are skipped, interrupted ones go on from their last checkpoint, and one that fails is
-reported at the end. `--keep` needs no folder of runs: it goes by the results file. Results: one JSON file beside a Markdown table. With Ray, every machine needs
-this project and `--out` at the same path.
+reported at the end. `--keep` needs no folder of runs: it goes by the results file. Results: one
+JSON file beside a Markdown table. With Ray, every machine needs this project and `--out` at the
+same path.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import numpy as np
 from abel.encode import Observation
 from abel.env import Env
 from abel.learner.batch import content
+from abel.learner.curriculum import SolveCounts
 from abel.search import Policy, look_ahead
 from abel.verify import Verdict
 
@@ -100,18 +101,29 @@ def retrace(env: Env, index: int, actions: Sequence[int]) -> list[Step]:
     return steps
 
 
+def to_search(replay: Any, counts: SolveCounts, rollout: int, period: int) -> np.ndarray:
+    """The equations to look ahead on, if it is time: every `period` rollouts those of classes never
+    solved, and where there are none all unsolved ones, once nothing else was solved for as long.
+    """
+    solved = np.isin(counts.everything, list(replay.solved))
+    unknown = ~np.isin(counts.class_of, counts.class_of[solved])
+    if unknown.any():
+        return np.flatnonzero(unknown & (rollout % period == 0))
+    return np.flatnonzero(~solved & (rollout - replay.latest >= period))
+
+
 def search_unsolved(
-    replay: Any, policy: Policy, like: Env, count: int, gamma: float, rollout: int,
-    rng: np.random.Generator,
+    replay: Any, policy: Policy, like: Env, counts: SolveCounts, count: int, period: int,
+    gamma: float, rollout: int, rng: np.random.Generator,
 ) -> int:  # fmt: skip
-    """Look ahead on `count` equations not solved yet; solutions go into the replay.
+    """Look ahead on `count` unsolved equations, if it is time; solutions go into the replay.
 
     Returns the environment transitions it took: they count as training steps.
     """
-    replay.latest = rollout
-    unsolved = [i for i in range(len(like.equations)) if i not in replay.solved]
-    if not unsolved:
+    unsolved = to_search(replay, counts, rollout, period)
+    if not len(unsolved):
         return 0
+    replay.latest = rollout
     some = rng.choice(unsolved, min(count, len(unsolved)), replace=False).tolist()
     problems = [like.equations[i] for i in some]
     found = look_ahead(policy, problems, like.config, like.cache, rng, width=SEARCH_WIDTH)
