@@ -243,7 +243,9 @@ def as_product(side: Expr) -> Expr | None:
     return product(TWO, c, *parts)
 
 
-starts_with_minus = remember(Expr.could_extract_minus_sign)  # SymPy sorts for it, and is slow
+@remember  # SymPy sorts for it, which is slow
+def starts_with_minus(angle: Expr) -> bool:
+    return angle.could_extract_minus_sign()
 
 
 def spread(angle: Expr) -> Expr:
