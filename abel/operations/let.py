@@ -109,7 +109,7 @@ def in_terms_of(expr: Expr, kernel: Expr) -> Expr | None:
     """`expr` written in U = kernel, without x; None if that is not possible."""
     if not has_x(expr):
         return expr
-    if expr == kernel:
+    if type(expr) is type(kernel) and expr == kernel:  # SymPy takes its time to compare kinds
         return U
     for rule in rules(kernel):
         written = rule(expr, kernel)
