@@ -10,9 +10,7 @@ node to point at.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import compress
 from typing import Literal, NamedTuple
 
@@ -36,7 +34,6 @@ Constants = Literal["blocks", "repeats", "raw", "letters"]
 Array = np.ndarray
 
 NUM_RENAMED = 16
-MAX_PARTS = 1 << 13  # that are remembered: each holds all that is below it
 MASK = (1 << 64) - 1
 LARGEST_INTEGER = 12
 RATIONALS = ("1/2", "-1/2", "1/3", "-1/3", "2/3", "-2/3", "1/4", "-1/4", "3/2", "-3/2")
@@ -105,17 +102,16 @@ class Tree(NamedTuple):
 
 def encode(lhs: Expr, rhs: Expr, constants: Constants) -> Tree:
     """The token tree of `lhs = rhs`."""
-    root = Part([VOCAB["="]], [ROLE["root"]], [-1], {}, [])
-    for side, role in ((lhs, "lhs"), (rhs, "rhs")):
-        root.append(part(side, ROLE[role], constants))
+    builder = TreeBuilder(constants)
+    builder.tokens, builder.roles, builder.parents = [VOCAB["="]], [ROLE["root"]], [-1]
+    builder.visit(lhs, ROLE["lhs"], 0)
+    builder.visit(rhs, ROLE["rhs"], 0)
     if constants == "repeats":
-        mark_repeats(root)
-    elif constants == "raw":
-        rename(root)
-    columns = root.tokens, root.roles, root.parents
+        builder.mark_repeats()
+    columns = builder.tokens, builder.roles, builder.parents
     subtrees = np.array(subtree_hashes(*columns), dtype=np.uint64).view(np.int64)
     tokens, roles, parents = (np.array(column, dtype=np.int16) for column in columns)
-    return Tree(tokens, roles, parents, subtrees, root.node_of)
+    return Tree(tokens, roles, parents, subtrees, builder.node_of)
 
 
 def subtree_hashes(tokens: list[int], roles: list[int], parents: list[int]) -> list[int]:
@@ -145,6 +141,7 @@ class Shown(NamedTuple):
     inside: tuple[Expr, ...] = ()  # they point at the node itself
 
 
+@remember
 def shown(expr: Expr, role: int, constants: Constants) -> Shown:
     """How the tree goes on at `expr`; in an opaque block every term points at the block."""
     if constants in ("blocks", "repeats") and not has_x(expr):
@@ -182,59 +179,43 @@ def shown_sum_or_product(expr: Add | Mul, constants: Constants) -> Shown:
     return Shown(token, tuple((arg, ROLE[role]) for arg in args), hidden, inside)
 
 
-class Part(NamedTuple):
-    """The nodes of a part of the tree, counted from its own root."""
+class TreeBuilder:
+    """Walks a tree once; what it meets first has the lower node and the lower constant."""
 
-    tokens: list[int]
-    roles: list[int]
-    parents: list[int]
-    node_of: dict[Expr, int]  # first node of every term
-    marked: list[tuple[int, Expr]]  # constants that are renamed; blocks, up to a number
+    def __init__(self, constants: Constants) -> None:
+        self.constants = constants
+        self.tokens: list[int] = []
+        self.roles: list[int] = []
+        self.parents: list[int] = []
+        self.node_of: dict[Expr, int] = {}
+        self.renamed: dict[Symbol, int] = {}
+        self.blocks: dict[Expr, list[int]] = {}  # nodes of the blocks that are equal up to a number
 
-    def append(self, child: Part) -> None:
-        """Put a part below the root, after what is there."""
-        start, first_of = len(self.tokens), self.node_of.setdefault
-        self.tokens.extend(child.tokens)
-        self.roles.extend(child.roles)
-        self.parents.append(0)
-        self.parents.extend([start + parent for parent in child.parents[1:]])
-        self.marked.extend([(start + node, expr) for node, expr in child.marked])
-        for term, node in child.node_of.items():
-            first_of(term, start + node)
+    def visit(self, expr: Expr, role: int, parent: int) -> None:
+        index, node_of = len(self.tokens), self.node_of
+        node_of.setdefault(expr, index)
+        token, children, hidden, inside = shown(expr, role, self.constants)
+        if token < 0:
+            number = self.renamed.setdefault(expr, len(self.renamed))
+            token = RENAMED[min(number, NUM_RENAMED)]
+        elif token == BLOCK:
+            unit = expr.as_coeff_Mul()[1]
+            self.blocks.setdefault(expr if unit is ONE else unit, []).append(index)
+        self.tokens.append(token)
+        self.roles.append(role)
+        self.parents.append(parent)
+        for child, child_role in children:
+            self.visit(child, child_role, index)
+        for term in hidden:
+            node_of.setdefault(term, index + 1)
+        for term in inside:
+            node_of.setdefault(term, index)
 
-
-@lru_cache(maxsize=MAX_PARTS)
-def part(expr: Expr, role: int, constants: Constants) -> Part:
-    """The tree of an expression; equations have most of their parts in common."""
-    token, children, hidden, inside = shown(expr, role, constants)
-    found = Part([token], [role], [-1], {expr: 0}, [])
-    if token < 0:
-        found.marked.append((0, expr))
-    elif token == BLOCK:
-        unit = expr.as_coeff_Mul()[1]
-        found.marked.append((0, expr if unit is ONE else unit))
-    for child, child_role in children:
-        found.append(part(child, child_role, constants))
-    for terms, node in ((hidden, 1), (inside, 0)):
-        for term in terms:
-            found.node_of.setdefault(term, node)
-    return found
-
-
-def rename(root: Part) -> None:
-    """Number the constants by order of appearance."""
-    numbers: dict[Expr, int] = {}
-    for node, constant in root.marked:
-        number = numbers.setdefault(constant, len(numbers))
-        root.tokens[node] = RENAMED[min(number, NUM_RENAMED)]
-
-
-def mark_repeats(root: Part) -> None:
-    """Tell blocks that occur more than once from the others: palindromes are made of them."""
-    times = Counter(block for _, block in root.marked)
-    for node, block in root.marked:
-        if times[block] > 1:
-            root.tokens[node] = REPEATED
+    def mark_repeats(self) -> None:
+        """Tell blocks that occur more than once from the others: palindromes are made of them."""
+        for nodes in self.blocks.values():
+            for node in nodes if len(nodes) > 1 else ():
+                self.tokens[node] = REPEATED
 
 
 @remember
