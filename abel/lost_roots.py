@@ -10,6 +10,7 @@ from __future__ import annotations
 import cmath
 import math
 import struct
+from itertools import zip_longest
 from zlib import crc32
 
 from flint import nmod_poly
@@ -42,8 +43,7 @@ class RootGuard:
 
     def __init__(self, lhs: Expr, rhs: Expr) -> None:
         self.lhs, self.rhs = lhs, rhs
-        self.has_fraction = has_fractional_power(lhs) or has_fractional_power(rhs)
-        self.roots: dict[Expr, int] = {}
+        self.roots = merged(root_indices(lhs), root_indices(rhs))
         self.numerators: dict[tuple[Expr, int], nmod_poly] = {}
         self.overlaps: dict[tuple[Expr, bool], int] = {}
 
@@ -64,28 +64,15 @@ class RootGuard:
             worst = max([self.overlap(factor, inverse) for factor in factors])
             if worst != SHARES:
                 return worst
-        if not self.has_fraction and not has_fractional_power(term):
-            multipliers = plain_multipliers(term, inverse)
-        else:
-            roots = {
-                generator: math.lcm(self.root_of(generator), root_index(term, generator))
-                for generator in generators(term)
-            }
-            if max(roots.values(), default=1) > MAX_ROOT:  # it cannot be told
-                return KILLS
-            multipliers = multipliers_in(term, inverse, roots)
+        roots = merged(self.roots, root_indices(term))
+        indices = tuple([roots.get(g, 1) for g in generators(term)]) if roots else ()
+        if max(indices, default=1) > MAX_ROOT:  # it cannot be told
+            return KILLS
         worst = APART
-        for generator, root, above, below in multipliers:
+        for generator, root, above, below in multipliers(term, inverse, indices):
             if top := self.numerator(generator, root):
                 worst = max(worst, meet(top if above.degree() == 0 else top * above, below))
         return worst
-
-    def root_of(self, generator: Expr) -> int:
-        if generator not in self.roots:
-            self.roots[generator] = math.lcm(
-                *(root_index(s, generator) for s in (self.lhs, self.rhs))
-            )
-        return self.roots[generator]
 
     def numerator(self, generator: Expr, root: int) -> nmod_poly:
         """The numerator of lhs - rhs over the prime field, up to a constant factor."""
@@ -110,17 +97,12 @@ def factors_with_x(term: Expr) -> tuple[Expr, ...]:
 
 
 @remember
-def plain_multipliers(term: Expr, inverse: bool) -> list[Multiplier]:
-    """The multiplier in each of its generators, where there are no fractional powers."""
-    return multipliers_in(term, inverse, dict.fromkeys(generators(term), 1))
-
-
-def multipliers_in(term: Expr, inverse: bool, roots: dict[Expr, int]) -> list[Multiplier]:
+def multipliers(term: Expr, inverse: bool, indices: tuple[int, ...]) -> list[Multiplier]:
     """The multiplier as a fraction in the roots of its generators, wherever it has a denominator;
-    of that the factors that have no zeros are left out.
+    of that the factors that have no zeros are left out. No indices: there are no roots.
     """
     found = []
-    for generator, root in roots.items():
+    for generator, root in zip_longest(generators(term), indices, fillvalue=1):
         above, below = fraction(term, generator, root)
         if inverse:
             above, below = below, above
@@ -168,21 +150,25 @@ def generators(expr: Expr) -> tuple[Expr, ...]:
 
 
 @remember
-def has_fractional_power(expr: Expr) -> bool:
-    """Whether a fractional power occurs in `expr`."""
+def root_indices(expr: Expr) -> dict[Expr, int]:
+    """For every function of x under a root in `expr` the least n for which all of its roots are
+    powers of its n-th root.
+    """
+    found: dict[Expr, int] = {}
+    if not has_x(expr):
+        return found
     if isinstance(expr, Pow) and expr.exp.is_Rational and not expr.exp.is_Integer:
-        return True
-    return any(has_fractional_power(arg) for arg in expr.args)
+        found = {expr.base: expr.exp.q}
+    for arg in expr.args:
+        found = merged(found, root_indices(arg))
+    return found
 
 
-@remember
-def root_index(expr: Expr, generator: Expr) -> int:
-    """The least n for which every root of the generator in `expr` is a power of its n-th root."""
-    if not has_fractional_power(expr):
-        return 1
-    if isinstance(expr, Pow) and expr.base == generator and expr.exp.is_Rational:
-        return expr.exp.q
-    return math.lcm(*(root_index(arg, generator) for arg in expr.args))
+def merged(first: dict[Expr, int], second: dict[Expr, int]) -> dict[Expr, int]:
+    """The indices of the roots of both."""
+    if first is second or not (first and second):
+        return first or second
+    return {**first, **{base: math.lcm(n, first.get(base, 1)) for base, n in second.items()}}
 
 
 @remember
@@ -190,11 +176,9 @@ def fraction(expr: Expr, generator: Expr, root: int) -> Fraction:
     """`expr` as a quotient of polynomials over the prime field in s, where generator = s**root."""
     if not has_x(expr) and generator is not X:  # the same in every generator
         return fraction(expr, X, 1)
-    if expr == generator:
-        return GENERATOR**root, ONE
     if isinstance(expr, Rational) and expr.q % PRIME:
         return constant(expr.p * pow(expr.q, -1, PRIME)), ONE
-    if isinstance(expr, Add):
+    if isinstance(expr, Add):  # no generator is a sum or a product
         top, below = ZERO, ONE
         for arg in expr.args:
             arg_top, arg_below = fraction(arg, generator, root)
@@ -211,6 +195,8 @@ def fraction(expr: Expr, generator: Expr, root: int) -> Fraction:
         return top, below
     if isinstance(expr, Pow) and expr.exp.is_Rational and not has_x(expr):
         return constant(power_of_constant(residue(expr.base), expr)), ONE
+    if expr == generator:
+        return GENERATOR**root, ONE
     if isinstance(expr, Pow) and expr.exp.is_Rational:
         # A root of anything but the generator vanishes where its radicand does: taken to the full
         # power.

@@ -6,10 +6,12 @@ import random
 import pytest
 
 from abel.datasets import load_dataset
-from abel.env import SUPPLIED, Env, EnvConfig
+from abel.env import SUPPLIED, WORLD, Env, EnvConfig
+from abel.operations import OPERATIONS, Sides, facts, terms_of
 
 GENERAL = {"substitutions": "general", "branches": True, "relabel": False, "max_steps": 16}
 BY_RULES = {**GENERAL, **SUPPLIED}
+RICH = {**GENERAL, **WORLD, "tan": True}
 
 
 def played(dataset, config, num_steps, seed):
@@ -34,6 +36,8 @@ def played(dataset, config, num_steps, seed):
         ("open_wild", BY_RULES, 300, "ced80bbd47918575"),
         ("open_wild", {**GENERAL, "tan": True}, 200, "7232209053221766"),
         ("large", {"terms": "blocks"}, 150, "cb4fa5f34ad08e59"),
+        ("open_world", RICH, 200, "0eb371d66bdca68c"),
+        pytest.param("open_world", RICH, 1000, "a2438119ea8340d6", marks=pytest.mark.slow),
         pytest.param("open_small", {}, 1500, "7223fb5f2912848e", marks=pytest.mark.slow),
         pytest.param("open_wild", BY_RULES, 1000, "bae1d0aee596bc52", marks=pytest.mark.slow),
         pytest.param("large", {"terms": "blocks"}, 500, "90d1e3ca554d0f60", marks=pytest.mark.slow),
@@ -41,3 +45,25 @@ def played(dataset, config, num_steps, seed):
 )
 def test_legal_actions_of_random_play(dataset, options, num_steps, known):
     assert played(dataset, EnvConfig(**options), num_steps, seed=7) == known
+
+
+def test_no_legal_term_is_left_out_by_the_terms_that_a_row_asks_about():
+    rng, left_out = random.Random(0), 0
+    env = Env(load_dataset("open_world"), EnvConfig(**RICH))
+    env.reset(seed=3)
+    rows = [row for row in OPERATIONS.values() if row.terms is not None]
+    assert {"let", "split"} < {row.name for row in rows}
+    for _ in range(60):
+        while env.ended or not env.actions:
+            env.reset()
+        lhs, rhs = env.form.lhs, env.form.rhs
+        sides = Sides.of(lhs, rhs)
+        for row in rows:
+            few = row.terms(sides)
+            others = [term for term in terms_of(lhs, rhs, True) if term not in few]
+            left_out += len(others)
+            assert not any(row.legal(sides, facts(term, sides.scale)) for term in others)
+        ops = sorted({action.op for action in env.actions})
+        op = rng.choice(ops)  # every row as often as another
+        env.step(rng.choice([i for i, a in enumerate(env.actions) if a.op == op]))
+    assert left_out > 1000

@@ -27,6 +27,7 @@ from abel.lost_roots import (
     fraction,
     opaque,
     residue,
+    root_indices,
 )
 from abel.parse import parse_expression
 
@@ -141,6 +142,29 @@ def test_a_root_of_the_generator_is_a_lower_power_of_its_root():
     assert (top.degree(), below.degree()) == (5, 0)
     top, below = fraction(exp(-2 * x) + 1, exp(x), 1)
     assert (top.degree(), below.degree()) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "indices"),
+    [
+        ("sqrt(x) + x^(1/3)", {"x": 6}),
+        ("x^2/sqrt(x + a)", {"x + a": 2}),
+        ("sin(x)^(2/3) + sqrt(x)*x^(1/4)", {"sin(x)": 3, "x": 4}),
+        ("sqrt(x + x^(1/3))", {"x + x^(1/3)": 2, "x": 3}),
+        ("exp(x^(5/6)) + log(sqrt(x)/2)", {"x": 6}),
+        ("sqrt(a)*x^3 + sqrt(2)", {}),
+    ],
+)  # fmt: skip
+def test_the_roots_of_each_base_are_powers_of_one(text, indices):
+    known = {parse_expression(base): n for base, n in indices.items()}
+    assert root_indices(parse_expression(text)) == known
+
+
+def test_roots_of_several_kinds_are_compared_in_their_common_root():
+    third, half = x ** Rational(1, 3), sqrt(x)
+    assert RootGuard(half - third, ZERO).loses(half - third, inverse=True)
+    assert RootGuard(half - a * third, ZERO).loses(third, inverse=True)  # of 3/6 and 2/6 one is 1/6
+    assert not RootGuard(half - a, ZERO).loses(third - b, inverse=True)
 
 
 def test_a_power_too_high_to_write_out_is_a_constant():

@@ -6,7 +6,7 @@ import random
 
 import mpmath
 import pytest
-from sympy import Abs, Integer, Symbol, exp, sqrt
+from sympy import Abs, Integer, Symbol, cos, exp, sin, sqrt
 
 import train_ppo
 from abel import Env, ParseError, load_dataset, parse, verify_root
@@ -183,6 +183,7 @@ def test_exponents_are_equated_where_the_value_is_a_power_of_a_number():
 )  # fmt: skip
 def test_two_terms_become_a_product_of_the_same_value(text):
     found = as_product(side(text))
+    assert not any(f.args[0].could_extract_minus_sign() for f in found.atoms(sin, cos))
     for x in (0.3 + 0.2j, -1.7, 2.4j):
         point = {"x": x, "a": 0.7}
         assert abs(complex((found - side(text)).evalf(subs=point))) < 1e-9

@@ -124,6 +124,7 @@ class Sum(NamedTuple):
     kernel: Expr  # x, or log(c*x), or the sin of the angle
     parts: dict[Expr, Terms]  # coefficients by beside and n; beside is 1 in a sum of powers
     named: dict[Key, Expr]  # a term of the equation, as it is written, for each function of x
+    shapes: tuple[tuple[Expr, tuple[int, ...]], ...]  # exponents that occur, by beside
 
     @property
     def identity(self) -> tuple:
@@ -138,26 +139,34 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     side = difference(lhs, rhs)
     if grows_past(side, MAX_EXPANDED):
         return None
-    read = [reading(term) for term in Add.make_args(expand(side))]
-    kernels = [found.kernel for found in read if found is not None and found.kernel is not ONE]
-    if None in read or len(set(kernels)) != 1:
+    read: list[Reading] = []
+    for term in Add.make_args(expand(side)):
+        found = reading(term)
+        if found is None:
+            return None
+        read.append(found)
+    kernels = {found.kernel: None for found in read if found.kernel is not ONE}
+    if len(kernels) != 1:
         return None
-    parts = coefficients_of([found for found in read if found is not None])
-    return None if not parts or too_large(parts) else sorted_out(kernels[0], parts, lhs, rhs)
+    parts = coefficients_of(read)
+    return None if not parts or too_large(parts) else sorted_out(*kernels, parts, lhs, rhs)
 
 
 def sorted_out(kernel: Expr, parts: dict[Expr, Terms], lhs: Expr, rhs: Expr) -> Sum:
     """The sum with its kind; exponents are not negative in a sum of powers."""
-    named = terms_by_name(lhs, rhs)
+    named, kind = terms_by_name(lhs, rhs), "powers"
     if isinstance(kernel, log):
-        return Sum("logarithms", kernel, parts, named)
-    if SINE in parts or COSINE in parts:
-        return Sum("angles", kernel, parts, named)
-    if parts.keys() != {ONE}:
-        return Sum("products", X, parts, named)
-    low = min(0, *parts[ONE])
-    parts = {ONE: {n - low: c for n, c in parts[ONE].items()}}
-    return Sum("powers", X, parts, {(beside, n - low): term for (beside, n), term in named.items()})
+        kind = "logarithms"
+    elif SINE in parts or COSINE in parts:
+        kind = "angles"
+    elif parts.keys() != {ONE}:
+        kernel, kind = X, "products"
+    else:
+        low = min(0, *parts[ONE])
+        kernel, parts = X, {ONE: {n - low: c for n, c in parts[ONE].items()}}
+        named = {(beside, n - low): term for (beside, n), term in named.items()}
+    shapes = tuple((beside, tuple(sorted(terms))) for beside, terms in parts.items())
+    return Sum(kind, kernel, parts, named, shapes)
 
 
 def coefficients_of(read: list[Reading]) -> dict[Expr, Terms]:
@@ -291,27 +300,27 @@ def can_vanish(form: Form, shape: tuple[int, ...], whole: bool) -> tuple[int, ..
     return tuple(found)
 
 
-def keys(form: Form, found: Sum) -> list[Key]:
-    """The functions of x that can be made to vanish."""
-    if found.kind == "angles":
-        both = found.parts.keys() >= {SINE, COSINE}
+@remember
+def keys(form: Form, kind: Kind, shapes: tuple[tuple[Expr, tuple[int, ...]], ...]) -> list[Key]:
+    """The functions of x that can be made to vanish in a sum of this kind and these exponents."""
+    if kind == "angles":
+        both = {beside for beside, _ in shapes} >= {SINE, COSINE}
         return [(SINE, 0), (COSINE, 0)] if both and form == SHIFT else []
-    if found.kind == "logarithms":  # log(c*h*x^j) is j*log(x) + log(c*h): a shift
+    if kind == "logarithms":  # log(c*h*x^j) is j*log(x) + log(c*h): a shift
         form = Form(int(form.i is None), 0)
-    elif found.kind == "products" and form != SHIFT:
+    elif kind == "products" and form != SHIFT:
         return []
-    whole = found.kind != "products"
-    shapes = ((beside, tuple(sorted(terms))) for beside, terms in found.parts.items())
+    whole = kind != "products"
     return [(beside, n) for beside, shape in shapes for n in can_vanish(form, shape, whole)]
 
 
-@remember
 def spots(form: Form, lhs: Expr, rhs: Expr) -> dict[Expr, Key]:
     """The terms of the equation that can be made to vanish, and what they are multiples of."""
     found = as_sum(lhs, rhs)
     if found is None:
         return {}
-    return {found.named[key]: key for key in keys(form, found) if key in found.named}
+    named = found.named
+    return {named[key]: key for key in keys(form, found.kind, found.shapes) if key in named}
 
 
 # ---- The equation for h, and the one that follows ----

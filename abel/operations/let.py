@@ -5,6 +5,7 @@ The equation in u is solved first, and then t(x) = u.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from sympy import Add, E, Expr, Integer, Mul, Pow, Symbol, cos, exp, log, sin
@@ -43,6 +44,7 @@ from abel.transforms import HOLE, Goal
 MAX_POWER = 8  # of u
 MAX_EXPANDED = 300  # nodes of what is expanded on the way
 U = Symbol("<u>")  # the new unknown while the old one is still about; afterwards it is called x
+SQUARE = power(U, Integer(2))
 
 
 class Named(NamedTuple):
@@ -81,6 +83,7 @@ def lets(lhs: Expr, rhs: Expr) -> dict[Expr, Named]:
     return found
 
 
+@remember
 def x_part(expr: Expr) -> Expr:
     """`expr` without x-free summands and factors around it."""
     while True:
@@ -106,9 +109,9 @@ def in_terms_of(expr: Expr, kernel: Expr) -> Expr | None:
     """`expr` written in U = kernel, without x; None if that is not possible."""
     if not has_x(expr):
         return expr
-    if expr == kernel:
+    if type(expr) is type(kernel) and expr == kernel:  # SymPy takes its time to compare kinds
         return U
-    for rule in (as_power, as_affine, as_trigonometric, as_composition):
+    for rule in rules(kernel):
         written = rule(expr, kernel)
         if written is not None:
             return written
@@ -118,12 +121,31 @@ def in_terms_of(expr: Expr, kernel: Expr) -> Expr | None:
     return None if None in args or not args else rebuild(expr, args)
 
 
+@remember
+def rules(kernel: Expr) -> tuple[Callable[[Expr, Expr], Expr | None], ...]:
+    """What may write more than the kernel itself in U."""
+    base, exponent = (kernel.base, kernel.exp) if isinstance(kernel, Pow) else (kernel, ONE)
+    is_root = isinstance(base, Add) and exponent.is_Rational and abs(exponent.p) == 1
+    applies = {
+        as_power: not isinstance(kernel, Add),
+        as_affine: is_root,
+        as_trigonometric: isinstance(kernel, sin | cos),
+        as_composition: isinstance(kernel, Add),
+    }
+    return tuple(rule for rule, may in applies.items() if may)
+
+
+@remember
+def smallest_first(expr: Expr) -> list[Expr]:
+    return sorted(expr.args, key=num_nodes)
+
+
 def part_by_part(expr: Expr, kernel: Expr) -> Expr | None:
     """A sum or product in u; the parts that do not fit must fit together, as parts of a sum or
     product that is the kernel can.
     """
     fitting, others = [], []
-    for arg in sorted(expr.args, key=num_nodes):  # a misfit is mostly small: x itself
+    for arg in smallest_first(expr):  # a misfit is mostly small: x itself
         written = in_terms_of(arg, kernel)
         if written is not None:
             fitting.append(written)
@@ -143,7 +165,7 @@ def part_by_part(expr: Expr, kernel: Expr) -> Expr | None:
 
 def as_power(expr: Expr, kernel: Expr) -> Expr | None:
     """exp(2*x + a) = exp(a)*u**2, 1/x = u**-1, x = u**2 for sqrt(x); x**2 = exp(2*u) for log(x)."""
-    if isinstance(kernel, Add) or isinstance(expr, Add):
+    if isinstance(expr, Add):
         inner = kernel.args[0] if isinstance(kernel, log) else None
         return call(exp, U) if expr == inner else None
     factor, powers = as_monomial(expr)
@@ -223,10 +245,7 @@ def by_function(expr: Expr) -> dict[Expr, Expr]:
 
 def as_affine(expr: Expr, kernel: Expr) -> Expr | None:
     """2*x**2 + 2*d*x + 1 = 2*u + 1 for x**2 + d*x; x + b = u**2 + b - a for sqrt(x + a)."""
-    base, exponent = (kernel.base, kernel.exp) if isinstance(kernel, Pow) else (kernel, ONE)
-    if not isinstance(base, Add) or not exponent.is_Rational or abs(exponent.p) != 1:
-        return None
-    root = ONE / exponent
+    base, root = (kernel.base, ONE / kernel.exp) if isinstance(kernel, Pow) else (kernel, ONE)
     offset, rest = split_summand(expr)
     base_offset, base_rest = split_summand(base)
     alpha = ratio(rest, base_rest)
@@ -237,22 +256,19 @@ def as_affine(expr: Expr, kernel: Expr) -> Expr | None:
 
 def as_trigonometric(expr: Expr, kernel: Expr) -> Expr | None:
     """cos(g)**2 = 1 - u**2 and cos(2*g) = 1 - 2*u**2 for u = sin(g), and so for cos(g)."""
-    if not isinstance(kernel, sin | cos):
-        return None
-    square = power(U, Integer(2))
     if isinstance(expr, cos) and ratio(expr.args[0], kernel.args[0]) == 2:
-        double = difference(product(Integer(2), square), ONE)
+        double = difference(product(Integer(2), SQUARE), ONE)
         return double if isinstance(kernel, cos) else negate(double)
     base, exponent = base_exponent(expr)
     other = cos if isinstance(kernel, sin) else sin
     if isinstance(base, other) and base.args == kernel.args and exponent % 2 == 0:
-        return power(difference(ONE, square), exponent / 2)
+        return power(difference(ONE, SQUARE), exponent / 2)
     return None
 
 
 def as_composition(expr: Expr, kernel: Expr) -> Expr | None:
     """x**2 + 1/x**2 = u**2 - 2 for x + 1/x: a polynomial in a sum of powers of x."""
-    if not isinstance(kernel, Add) or not isinstance(expr, Add):
+    if not isinstance(expr, Add):
         return None
     terms, inner = powers_of_x(expr), powers_of_x(kernel)
     if terms is None or inner is None or len(inner) < 2 or max(inner) < 1:
@@ -277,7 +293,7 @@ def as_composition(expr: Expr, kernel: Expr) -> Expr | None:
 
 
 def is_legal(sides: Sides, about: Facts) -> bool:
-    return about.has_x and about.term in lets(sides.lhs, sides.rhs)
+    return about.term in lets(sides.lhs, sides.rhs)
 
 
 def apply(lhs: Expr, rhs: Expr, term: Expr) -> Applied:
@@ -287,4 +303,5 @@ def apply(lhs: Expr, rhs: Expr, term: Expr) -> Applied:
 
 
 ROW = Operation("let", "name the part of x in {}", "u := {}", apply, is_legal, takes_term=True,
-                kind="goal", flags=("general", "let"), keeps=True)  # fmt: skip
+                kind="goal", flags=("general", "let"), keeps=True,
+                terms=lambda sides: lets(sides.lhs, sides.rhs))  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cmp_to_key
-from math import ceil, lcm
+from math import ceil, lcm, prod
 
 from sympy import (
     Add,
@@ -147,12 +147,15 @@ def gather(factors: Iterable[Expr]) -> tuple[list[Expr], dict[Expr, dict[Expr, R
 
 
 def multiplied(numbers: list[Expr]) -> Expr:
-    """The product of numbers, left to SymPy: sqrt(2)*sqrt(6) = 2*sqrt(3)."""
+    """The product of numbers, with roots left to SymPy: sqrt(2)*sqrt(6) = 2*sqrt(3)."""
     if len(numbers) < 2:
         return numbers[0] if numbers else ONE
-    if surd_bits(n.as_base_exp() for n in numbers if isinstance(n, Pow)) > MAX_NUMBER_BITS:
+    if all(n.is_Rational for n in numbers):
+        number = prod(numbers)
+    elif surd_bits(n.as_base_exp() for n in numbers if isinstance(n, Pow)) > MAX_NUMBER_BITS:
         raise TooLarge(f"a root of a product beyond {MAX_NUMBER_BITS} bits")
-    number = Mul(*numbers)
+    else:
+        number = Mul(*numbers)
     if number.is_Rational and number.p.bit_length() > MAX_NUMBER_BITS:
         raise TooLarge(f"a product beyond {MAX_NUMBER_BITS} bits")
     return number

@@ -15,11 +15,10 @@ from sympy import (
     asin,
     atan,
     cos,
-    default_sort_key,
     pi,
     sin,
     tan,
-)
+)  # fmt: skip
 
 from abel.equation import MINUS_ONE, ONE, ZERO, has_x, num_nodes, remember, split_factor
 from abel.numeric import is_zero
@@ -111,9 +110,9 @@ class Angles(NamedTuple):
 
 @remember
 def angles_in(lhs: Expr, rhs: Expr) -> Angles:
-    nodes = frozenset((*angles_of(lhs), *angles_of(rhs)))
+    nodes = dict.fromkeys((*angles_of(lhs), *angles_of(rhs)))
     found: dict[Expr, list[Rational]] = {}
-    for node in sorted(nodes, key=default_sort_key):
+    for node in nodes:
         for unit, number in parts_of_angle(node.args[0]):
             if has_x(unit):
                 found.setdefault(unit, []).append(number)
@@ -121,7 +120,7 @@ def angles_in(lhs: Expr, rhs: Expr) -> Angles:
         (unit, Rational(gcd(*(int(n.p) for n in many)), lcm(*(int(n.q) for n in many))))
         for unit, many in found.items()
     )
-    return Angles(units, nodes)
+    return Angles(units, frozenset(nodes))
 
 
 def multiple(n: int, unit: Expr) -> tuple[Expr, Expr]:
@@ -238,10 +237,15 @@ def as_product(side: Expr) -> Expr | None:
         c = c if plus else negate(c)
     parts = []
     for function, angle in zip(functions, map(spread, (half_sum, half_difference))):
-        if angle.could_extract_minus_sign():
+        if starts_with_minus(angle):
             angle, c = negate(angle), negate(c) if function is sin else c
         parts.append(call(function, angle))
     return product(TWO, c, *parts)
+
+
+@remember  # SymPy sorts for it, which is slow
+def starts_with_minus(angle: Expr) -> bool:
+    return angle.could_extract_minus_sign()
 
 
 def spread(angle: Expr) -> Expr:

@@ -80,13 +80,14 @@ def factored(side: Expr) -> Expr | None:
         known = coefficients.get(row, fmpq(0))
         coefficients[row] = known + fmpq(int(term.number.p), int(term.number.q))
     number, found = ring.from_dict(coefficients).factor()
-    gens = [generator(key, s) for key, s in zip(keys, scale)]
     parts = [generator_power(key, Rational(e, s)) for key, s, e in zip(keys, scale, low) if e]
+    if sum(int(times) for _, times in found) == 1 and not any(map(has_x, parts)):
+        return None
     for polynomial, times in found:
         parts.append(power(as_sum(polynomial, keys, scale), Integer(int(times))))
     with_x = [part for part in parts if has_x(part) and vanishes_somewhere(part)]
     repeated = len(with_x) == 1 and isinstance(with_x[0], Pow) and isinstance(with_x[0].base, Add)
-    if len(gens) == 0 or not (len(with_x) > 1 or repeated):
+    if not (len(with_x) > 1 or repeated):
         return None
     return product(Rational(int(number.p), int(number.q)), *parts)
 
@@ -97,10 +98,6 @@ def vanishes_somewhere(part: Expr) -> bool:
     if isinstance(part, exp) or not has_x(base):
         return False
     return exponent.is_Rational and exponent.is_positive
-
-
-def generator(key: Key, scale: int) -> Expr:
-    return generator_power(key, Rational(1, scale))
 
 
 def generator_power(key: Key, exponent: Rational) -> Expr:
@@ -164,5 +161,5 @@ ROWS = (
               flags=("products",), keeps=True),
     # The roots of the other factors are followed wherever a product is 0: `forks.factors`.
     Operation("split", "set the factor {} to 0", "{} = 0", split, split_is_legal, takes_term=True,
-              flags=("products",), keeps=True),
+              flags=("products",), keeps=True, terms=lambda sides: vanishing(*sides[:2])),
 )  # fmt: skip

@@ -82,7 +82,7 @@ def rooted(side: Expr, t: Expr) -> Expr | None:
 
 def undo_power_is_legal(sides: Sides, about: Facts) -> bool:
     lhs, rhs, term = sides.lhs, sides.rhs, about.term
-    found = undone(lhs, rhs, term)
+    found = undone(lhs, rhs, term) if isinstance(term, Pow) else None
     if found is None or sides.room < 0:
         return False
     _, t, _ = found
