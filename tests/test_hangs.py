@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sympy
 from odd_texts import odd_text
-from sympy import Integer, Rational, Symbol, exp, log, nan
+from sympy import Integer, Rational, Symbol, cbrt, exp, log, nan, sqrt
 
 from abel import Env, EnvConfig
 from abel.equation import X
@@ -23,6 +24,7 @@ from abel.parse import ParseError, parse, parse_expression
 from abel.report.kinds import structural_type
 from abel.rewrite import TooLarge, call, coefficients, expanded_size, power, product
 from abel.transforms import HOLE, Goal, Substitute, reach_goal, unwind
+from abel.verify.proof import REWRITTEN
 
 x, a, b = X, Symbol("a"), Symbol("b")
 SLACK = 5  # a busy machine's factor
@@ -222,3 +224,18 @@ def test_a_root_too_large_to_carry_back_is_none():
     goal = Goal(power(X, Integer(2)), power(HOLE, Integer(10**20)))
     lhs, rhs, (named,) = reach_goal((goal,), Integer(2))
     assert rhs.base == named.labels[0] and named.labels[0].block == 2
+
+
+def test_angles_of_nested_roots_are_not_evaluated_by_sympy(monkeypatch):
+    """cos of such a root once took seven minutes of a training: SymPy looked for its digits."""
+    root = Integer(2)
+    for n in range(3, 9):
+        root = n + cbrt(root) * sqrt(root + n)
+    for function in (sympy.sin, sympy.cos):
+        with monkeypatch.context() as patch:
+            patch.setitem(
+                sympy.core.evalf.evalf_table, sympy.Add, lambda *_: pytest.fail("digits of a sum")
+            )
+            rewritten = REWRITTEN[function](root / 7)
+        assert abs(complex(rewritten) - complex(function(root / 7, evaluate=False))) < 1e-9
+    assert REWRITTEN[sympy.cos](sympy.pi / 3) == Rational(1, 2)

@@ -17,7 +17,7 @@ from flint import acb, arb
 from sympy import QQ, Add, Expr, Float, I, Mul, Pow, Rational, Symbol, exp, pi
 from sympy.polys.rings import PolyElement
 
-from abel.equation import ONE, X, integer_bits
+from abel.equation import ONE, X, integer_bits, num_nodes
 from abel.verify.balls import Point
 from abel.verify.kernels import (
     INVERSE,
@@ -35,9 +35,18 @@ MAX_BITS = 4096  # of a number in a proof
 NESTING = 4  # roots within roots that are looked into to see that something is 0
 HALF = Rational(1, 2)
 Parts = list[tuple[PolyElement, Rational | int, bool]]  # as `Tower.split` has them
+SIMPLE = 16  # nodes of what SymPy may look at: it takes minutes for cos of nested roots
+
+
+def turn(u: Expr, by: Expr) -> Expr:
+    """exp(by*u); of simple angles, as pi/3, SymPy knows more than that."""
+    small = num_nodes(u) <= SIMPLE
+    return exp(by * u if small else Mul(by, u, evaluate=False), evaluate=small)
+
+
 REWRITTEN = {
-    sp.sin: lambda u: (exp(I * u) - exp(-I * u)) * -I / 2,
-    sp.cos: lambda u: (exp(I * u) + exp(-I * u)) / 2,
+    sp.sin: lambda u: (turn(u, I) - turn(u, -I)) * -I / 2,
+    sp.cos: lambda u: (turn(u, I) + turn(u, -I)) / 2,
     sp.tan: lambda u: sp.sin(u) / sp.cos(u),
     sp.acos: lambda u: pi / 2 - sp.asin(u),
 }
