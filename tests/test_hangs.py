@@ -24,7 +24,8 @@ from abel.parse import ParseError, parse, parse_expression
 from abel.report.kinds import structural_type
 from abel.rewrite import TooLarge, call, coefficients, expanded_size, power, product
 from abel.transforms import HOLE, Goal, Substitute, reach_goal, unwind
-from abel.verify.proof import REWRITTEN
+from abel.verify.balls import Point
+from abel.verify.proof import Tower
 
 x, a, b = X, Symbol("a"), Symbol("b")
 SLACK = 5  # a busy machine's factor
@@ -231,11 +232,12 @@ def test_angles_of_nested_roots_are_not_evaluated_by_sympy(monkeypatch):
     root = Integer(2)
     for n in range(3, 9):
         root = n + cbrt(root) * sqrt(root + n)
-    for function in (sympy.sin, sympy.cos):
+    table = sympy.core.evalf.evalf_table
+    for function in (sympy.sin, sympy.cos, sympy.tan):
+        angle = function(root / 7, evaluate=False)
+        tower = Tower([], Point({}, 256), 1, {})
         with monkeypatch.context() as patch:
-            patch.setitem(
-                sympy.core.evalf.evalf_table, sympy.Add, lambda *_: pytest.fail("digits of a sum")
-            )
-            rewritten = REWRITTEN[function](root / 7)
-        assert abs(complex(rewritten) - complex(function(root / 7, evaluate=False))) < 1e-9
-    assert REWRITTEN[sympy.cos](sympy.pi / 3) == Rational(1, 2)
+            patch.setitem(table, sympy.Add, lambda *_: pytest.fail("digits of a sum"))
+            found = tower.convert(angle)
+        shown = complex(tower.expression(found))
+        assert abs(shown - complex(angle)) < 1e-9

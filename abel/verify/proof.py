@@ -35,18 +35,10 @@ MAX_BITS = 4096  # of a number in a proof
 NESTING = 4  # roots within roots that are looked into to see that something is 0
 HALF = Rational(1, 2)
 Parts = list[tuple[PolyElement, Rational | int, bool]]  # as `Tower.split` has them
-SIMPLE = 16  # nodes of what SymPy may look at: it takes minutes for cos of nested roots
-
-
-def turn(u: Expr, by: Expr) -> Expr:
-    """exp(by*u); of simple angles, as pi/3, SymPy knows more than that."""
-    small = num_nodes(u) <= SIMPLE
-    return exp(by * u if small else Mul(by, u, evaluate=False), evaluate=small)
-
-
+SIMPLE = 16  # nodes of angles that SymPy may look at: for cos of nested roots it takes minutes
 REWRITTEN = {
-    sp.sin: lambda u: (turn(u, I) - turn(u, -I)) * -I / 2,
-    sp.cos: lambda u: (turn(u, I) + turn(u, -I)) / 2,
+    sp.sin: lambda u: (exp(I * u) - exp(-I * u)) * -I / 2,
+    sp.cos: lambda u: (exp(I * u) + exp(-I * u)) / 2,
     sp.tan: lambda u: sp.sin(u) / sp.cos(u),
     sp.acos: lambda u: pi / 2 - sp.asin(u),
 }
@@ -112,7 +104,8 @@ class Tower(SignedRing):
         elif kind is sp.log:
             result = self.log(arg)
         elif kind in REWRITTEN:
-            result = self.convert(REWRITTEN[kind](expr.args[0]))
+            simple = kind is sp.acos or num_nodes(expr) <= SIMPLE
+            result = self.convert(REWRITTEN[kind](expr.args[0])) if simple else self.wave(kind, arg)
             self.angles[kind, result] = arg
         elif kind in (sp.asin, sp.atan):
             if kind is sp.atan:  # which has poles at I and -I
@@ -175,6 +168,17 @@ class Tower(SignedRing):
                 parts.append((p * sign, e, False))
                 rest = self.times(rest, self.power(p * sign, -e))
         return parts, rest
+
+    def wave(self, kind: type, arg: PolyElement) -> PolyElement:
+        """sin, cos or tan of a large angle, without SymPy."""
+        if kind is sp.tan:
+            return self.times(self.wave(sp.sin, arg), self.inverse(self.wave(sp.cos, arg)))
+        turned = self.times(self.i, arg)
+        up, down = self.exp(turned), self.exp(-turned)
+        self.logarithms[up], self.logarithms[down] = turned, -turned
+        if kind is sp.sin:
+            return self.times(down - up, self.i) * as_qq(HALF)
+        return (up + down) * as_qq(HALF)
 
     def is_principal(self, u: PolyElement) -> bool:
         """Whether log(exp(u)) is u."""
