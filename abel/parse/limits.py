@@ -12,7 +12,7 @@ import sympy
 from sympy import Add, Dummy, E, Expr, Function, Mul, Pow, nan, oo, zoo
 
 from abel.equation import has_x, integer_bits, num_nodes, remember
-from abel.numeric import FUNCTIONS, depends_on_x, finite, values
+from abel.numeric import FUNCTIONS, LOWER, depends_on_x, finite, values
 
 MAX_PARSED_NODES = 400  # of an expression tree
 MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
@@ -21,8 +21,9 @@ MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
 MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
 
 UNDEFINED = (nan, zoo, oo, -oo)
-NUMERIC = {getattr(sympy, name): function for name, function in FUNCTIONS.items()}
+NUMERIC = {getattr(sympy, n): function for n, function in FUNCTIONS.items() if n != LOWER}
 NUMERIC[sympy.Abs] = abs
+NUMERIC[sympy.LambertW] = lambda z, k=0: FUNCTIONS[LOWER if k else "LambertW"](z)
 NUMERIC |= {Add: lambda *terms: sum(terms), Mul: lambda *factors: prod(factors), Pow: pow}
 
 

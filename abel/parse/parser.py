@@ -246,9 +246,11 @@ class Parser:
             return self.check(meant or Symbol(name), token)
         if not called:
             self.fail(f"{name} needs parentheses: {name}(...)", token)
-        argument, base = self.arguments(token)
-        if base is not None:
-            return self.identity(WITH_BASE, token, u=argument, v=base)
+        argument, second = self.arguments(token)
+        if name == "LambertW":
+            return self.lambert(argument, second, token)
+        if second is not None:
+            return self.identity(WITH_BASE, token, u=argument, v=second)
         if name in IDENTITIES:
             return self.identity(IDENTITIES[name], token, u=argument)
         if name in ("abs", "Abs"):
@@ -266,15 +268,24 @@ class Parser:
         return found
 
     def arguments(self, token: Token) -> tuple[Expr, Expr | None]:
-        """The argument of a function, and the base of a logarithm if it has one."""
+        """The argument of a function, and the base of a logarithm or the branch of W if it has one."""
         opening = self.token
         self.index += 1
         argument = self.multiply(self.sum(), token)
-        base = None
-        if token.text in ("log", "ln") and self.accept(","):
-            base = self.multiply(self.sum(), token)
+        second = None
+        if token.text in ("log", "ln", "LambertW") and self.accept(","):
+            second = self.multiply(self.sum(), token)
         self.close(opening)
-        return argument, base
+        return argument, second
+
+    def lambert(self, argument: Expr, branch: Expr | None, token: Token) -> Expr:
+        """LambertW(u) and LambertW(u, -1), the branches with real values."""
+        if branch not in (None, ZERO, MINUS_ONE):
+            self.fail("of the branches of LambertW 0 and -1 are read: LambertW(u, -1)", token)
+        args = (argument, MINUS_ONE) if branch is MINUS_ONE else (argument,)
+        found = self.apply(sympy.LambertW, *args, token=token)
+        self.must_not_vanish(domain_of(sympy.LambertW(*args, evaluate=False)))
+        return found
 
     def close(self, opening: Token) -> None:
         if not self.accept(")"):
