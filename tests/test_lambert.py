@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import sympy as sp
 from flint import acb, arb
-from sympy import I, Integer, LambertW, Rational, exp, log, pi, sqrt, sstr
+from sympy import I, Integer, LambertW, Rational, exp, log, pi, sstr
 
 import abel
 from abel.encode import TOKENS, encode
-from abel.env import EnvConfig
+from abel.env import SUPPLIED, WORLD, EnvConfig, look
 from abel.equation import Equation, X, must_not_vanish, subterms
 from abel.lost_roots import RootGuard
 from abel.numeric import NOT_FINITE, values, wide_value
@@ -21,9 +21,16 @@ from abel.operations import OPERATIONS
 from abel.operations.relabel import relabel
 from abel.parse import ParseError, parse_expression
 from abel.rewrite import replace
+from abel.roots.fallback import other_branch
+from abel.roots.families import Root, without_turns
+from abel.roots.follow import all_roots
+from abel.roots.simplest import simplest
 from abel.roots.values import ball_of_number
-from abel.transforms import Relabel
+from abel.search import Solution
+from abel.transforms import Relabel, unwind
+from abel.transitions import State, advance, start_of
 from abel.verify import enclosure, verify_root
+from abel.wild.script import play
 
 A, B = sp.symbols("a b")
 TENTH = Rational(-1, 10)
@@ -233,3 +240,82 @@ def test_no_root_is_divided_away():
 def test_it_is_undone_like_the_principal_branch():
     lhs, rhs, _ = OPERATIONS["undo-lambert"].apply(lower(2 * X), A, None)
     assert (lhs, rhs) == (2 * X, A * exp(A))
+
+
+# ---- Both real roots ----
+
+ROWS = EnvConfig(
+    substitutions="general", terms="blocks", max_steps=30, **SUPPLIED, **{**WORLD, "max_changes": 8}
+)
+
+
+def played(text: str, steps: tuple[str, ...] = ()) -> tuple[Solution, list[Root]]:
+    """The solution that these steps give, or the script's; and the roots that its branches give."""
+    cache, equation = ROWS.new_cache(), abel.parse(text)
+
+    def decode(equation: Equation, state: State) -> Solution:
+        path = []
+        for name in steps:
+            observation = look(state, ROWS, cache)
+            index = [str(action) for action in observation.actions].index(name)
+            path.append((observation, index, state.form, None))
+            state, _ = advance(state, observation.actions[index], cache)
+        root = unwind(state.stack, state.rhs) if state.form.solved_form else None
+        verdict = None if root is None else cache.verdict(equation, root)
+        return Solution(equation, bool(verdict), root, verdict, tuple(path), len(path))
+
+    solution = decode(equation, start_of(equation, cache)) if steps else play(equation)
+    return solution, list(all_roots(solution, decode, ROWS, cache).found)
+
+
+LOGS = ("log", "split-logs")
+
+
+@pytest.mark.parametrize("text, steps, numbers", [
+    ("x*exp(x) = -0.1", (), (-0.11183255915896297, -3.577152063957297)),
+    ("exp(x) = 5*x", (), (0.2591711018190738, 2.5426413577735265)),
+    ("2^x = x^2", (), (2, 4)),
+    ("x*log(x) = -1/4", (), (0.69947, 0.11615)),
+    ("x^(2/x) = 2", (*LOGS, "let log(x)", "lambert", "exp"), (2, 4)),
+    ("3*x + log(4*x) = 0", (), (0.15638,)),  # the other one is on another branch of log
+    ("3*x - log(4*x) = 0", (), ()),
+])  # fmt: skip
+def test_all_real_roots_are_found_and_proved(text, steps, numbers):
+    solution, roots = played(text, steps)
+    balls = [ball_of_number(root.value) for root in roots if root.proved]
+    real = sorted(float(ball.real) for ball in balls if ball is not None and ball.imag.is_zero())
+    assert solution.solved and real == pytest.approx(sorted(numbers), abs=1e-4)
+    assert all(root.valid_when is None for root in roots)
+
+
+def test_both_branches_are_roots_for_a_letter():
+    _, roots = played("x*exp(2*x) = a", ("lambert",))
+    assert {root.value for root in roots} == {LambertW(2 * A) / 2, lower(2 * A) / 2}
+    assert [root.how for root in roots][1][0].endswith("on the branch -1 of LambertW")
+
+
+def test_whole_turns_make_no_family():
+    n = sp.Symbol("n", integer=True)
+    turn = exp(2 * pi * I * n, evaluate=False)
+    assert without_turns(LambertW(turn / 5)) == LambertW(Rational(1, 5))
+    assert without_turns(exp(A - 4 * pi * I * n, evaluate=False)) == exp(A)
+    for kept in (exp(pi * I * n, evaluate=False), exp(n, evaluate=False), pi * n):
+        assert without_turns(kept).free_symbols == {n}
+
+
+def test_the_other_branch_is_followed_where_the_principal_one_gives_no_root():
+    text = "x*exp(x) + 0*log(x - LambertW(-1/10)) = -1/10"
+    cache, equation = ROWS.new_cache(), abel.parse(text)
+    start = start_of(equation, cache)
+    observation = look(start, ROWS, cache)
+    index = [action.op for action in observation.actions].index("lambert")
+    failed = Solution(equation, False, None, None, ((observation, index, start.form, None),), 1)
+    branch = other_branch(failed, lambda *_: failed, ROWS, cache)
+    assert branch is not None and branch.verdict and branch.root == lower(TENTH)
+
+
+def test_a_value_on_this_branch_is_shown_in_its_simplest_form():
+    equation = abel.parse("2^x = x^2")
+    for root in (exp(-lower(-log(2) / 2)), -2 * lower(-log(2) / 2) / log(2)):
+        assert simplest(equation, root) == 4
+    assert simplest(abel.parse("x*exp(x) = -1/10"), lower(TENTH)) == lower(TENTH)
