@@ -31,12 +31,12 @@ FUNCTIONS = {
     "exp": cmath.exp, "log": cmath.log, "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan,
     "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan,
     "Abs": lambda z: complex(abs(z)),
-    "LambertW": lambda z: complex(mpmath.fp.lambertw(z)),
+    "LambertW": lambda z: lambert(z, 0),
 }  # fmt: skip
 WIDE = mpmath.MPContext()  # the digits of a float, exponents without end
 WIDE_FUNCTIONS = {n: WIDE.fabs if n == "Abs" else getattr(WIDE, n.lower()) for n in FUNCTIONS}
 LOWER = "LambertW(-1)"  # the other branch that has real values
-FUNCTIONS[LOWER] = lambda z: complex(mpmath.fp.lambertw(z, -1))
+FUNCTIONS[LOWER] = lambda z: lambert(z, -1)
 WIDE_FUNCTIONS[LOWER] = lambda z: WIDE.lambertw(z, -1)
 # The first two points differ in x only; the third has the constants' signs turned.
 X_VALUES = (complex(0.7346, 0.2153), complex(-0.5871, 0.4129), complex(0.3917, -0.6348))
@@ -88,6 +88,11 @@ def sample(expr: Expr, parts: list[Values], scale: int) -> Values:
         return result if finite(result, scale) else NOT_FINITE
     except (OverflowError, ValueError, ZeroDivisionError, KeyError):
         return NOT_FINITE
+
+
+def lambert(z: complex, branch: int) -> complex:
+    """W(z) on a branch; at the float that is nearest to -1/e, mpmath raises TypeError."""
+    return complex(-1) if z == -math.exp(-1) else complex(mpmath.fp.lambertw(z, branch))
 
 
 def name_of(expr: Expr) -> str:

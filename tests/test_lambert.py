@@ -105,6 +105,11 @@ def test_a_ball_across_the_cut_holds_both_sides():
     assert real is not None and real.imag.is_zero() and real.real < -1
 
 
+def test_next_to_the_edge_floats_have_a_value():
+    for text in ("x = LambertW(-exp(-1) + 1/10^60)", "x = LambertW(-exp(-1) - 1/10^60, -1)"):
+        assert abs(values(abel.parse(text).rhs)[0] + 1) < 1e-7
+
+
 def test_samples_tell_it_from_the_principal_branch():
     assert values(lower(X)) is not NOT_FINITE and values(lower(X)) != values(LambertW(X))
     assert values(lower(abel.equation.Label("z", Integer(0)))) is NOT_FINITE
