@@ -19,6 +19,9 @@ MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
 MAX_DEGREE = 1000  # the same of a single letter or x
 MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
 MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
+# Powers and functions inside each other: of anything, of constants, of wild ones.
+MAX_LEVELS, MAX_CONSTANT_LEVELS, MAX_WILD_LEVELS = 10, 4, 3
+HARD_POWER = "powers inside each other that are too large to combine"
 
 UNDEFINED = (nan, zoo, oo, -oo)
 NUMERIC = {getattr(sympy, n): function for n, function in FUNCTIONS.items() if n != LOWER}
@@ -113,9 +116,8 @@ def find_flaw(expr: Expr) -> str | None:
     if expr.is_Rational:
         return f"an integer beyond {MAX_BITS} bits" if integer_bits(expr) > MAX_BITS else None
     if isinstance(expr, Pow) and expr.exp.is_Rational:
-        largest = MAX_DEGREE if expr.base.is_Symbol else MAX_EXPONENT
-        if abs(expr.exp) > largest:
-            return f"an exponent beyond {largest}"
+        if abs(expr.exp) > largest_exponent(expr.base):
+            return f"an exponent beyond {largest_exponent(expr.base)}"
     # SymPy evaluates constants to decide their signs, and sin(exp(10^9)) would take 10^9 bits.
     if is_constant(expr) and not 2**-MAX_BITS < (abs(float_of(expr)) or 1) < 2**MAX_BITS:
         return f"a constant beyond 2^{MAX_BITS}, or that close to 0"
@@ -147,13 +149,57 @@ def is_hard_power(base: Expr, exponent: Expr) -> bool:
 
 
 def is_split_in_parts(base: Expr, exponent: Expr) -> bool:
-    """Whether what would be split is large: the base, those in a product, or the exponent."""
-    split = [] if exponent.is_Rational or base == E else [base]
+    """Whether what would be split is large: the base, those in a product, or the exponent.
+
+    SymPy splits a base that is a power itself; any, where the exponent divides by a sum, for that
+    may be a logarithm of the base.
+    """
+    powers = (base, *sympy.preorder_traversal(exponent)) if not exponent.is_Rational else ()
+    splits = isinstance(base, Pow | sympy.exp) or any(p.is_Pow and p.base.is_Add for p in powers)
+    split = [base] if powers and splits and base != E else []
     if not exponent.is_Integer:
         split += [arg.base for arg in Mul.make_args(base) if arg.is_Pow]
     if any(num_terms(part) > MAX_TERMS or num_levels(part) > 2 for part in split):
         return True
     return num_levels(exponent) > 1 and (num_terms(exponent) > MAX_TERMS or is_imaginary(exponent))
+
+
+def constant_size(exponent: Expr) -> float:
+    """The magnitude of an exponent's constant part."""
+    return sum(abs(float_of(t)) for t in Add.make_args(exponent) if is_constant(t))
+
+
+def largest_exponent(base: Expr) -> int:
+    return MAX_DEGREE if base.is_Symbol else MAX_EXPONENT
+
+
+def most_levels(args: tuple[Expr, ...]) -> int:
+    """How many powers and functions inside each other there may be around these. SymPy asks every
+    node for its sign: quadratic in the depth, exponential without symbols.
+    """
+    if any(map(is_wild, args)):
+        return MAX_WILD_LEVELS
+    return MAX_CONSTANT_LEVELS if all(map(is_constant, args)) else MAX_LEVELS
+
+
+@remember
+def hard_to_read(expr: Expr) -> str | None:
+    """What the parser would refuse if this were typed: SymPy makes u^(1/log(2)) of
+    exp(log(u)/log(2)), and what is printed of an expression must be read again.
+    """
+    if flaw := next(filter(None, map(hard_to_read, expr.args)), None):
+        return flaw
+    if not expr.args or isinstance(expr, Add | Mul):
+        return None
+    most = most_levels(expr.args)
+    if max(map(num_levels, expr.args)) >= most:
+        return f"more than {most} powers and functions inside each other"
+    if not isinstance(expr, Pow | sympy.exp):
+        return None
+    base, exponent = expr.args if expr.is_Pow else (E, expr.args[0])
+    if constant_size(exponent) > largest_exponent(base):
+        return f"an exponent beyond {largest_exponent(base)}"
+    return HARD_POWER if is_hard_power(base, exponent) else None
 
 
 def x_cancels(lhs: Expr, rhs: Expr) -> bool:
