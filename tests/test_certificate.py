@@ -333,10 +333,12 @@ def test_the_other_branch_of_lamberts_function_has_laws_where_it_has_values():
     assert "  - exp (- 1) <= c ->\n  c < 0 ->\n" in real.theorem
     with pytest.raises(NotCovered, match="branch"):
         export(Claim("x*exp(x) = b", "LambertW(b, 1)"))
-    for wrong in (Claim("x*exp(x) = b", "LambertW(a, -1)"), Claim("x*log(x) = 2", "exp(LambertW(2, -1))"),
-                  Claim("LambertW(x) = -2", "-2*exp(-2)")):  # fmt: skip
+    for equation, root in (
+        ("x*exp(x) = b", "LambertW(a, -1)"), ("x*log(x) = 2", "exp(LambertW(2, -1))"),
+        ("LambertW(x) = -2", "-2*exp(-2)"),
+    ):  # fmt: skip
         with pytest.raises(Denied):
-            export(wrong)
+            export(Claim(equation, root))
 
 
 def test_verdicts_and_claims_have_the_same_condition():

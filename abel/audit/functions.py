@@ -64,11 +64,14 @@ ABSOLUTE = (
     Rule("abs(x) = {g}", "{g}", positive), Rule("abs(x) = {g}", "-({g})", positive),
     Rule("abs(x) = {g}", "I*({g})", positive), Rule("{g} + abs(x) = 0", "{g}", negative),
     Rule("abs(x - {c}) = {k}*({g})", "{c} - {k}*({g})", positive),
-    Rule("abs(abs(x) - {c}) = {g}", "{c} + {g}", positive), Rule("abs({k}*x) = {k}*x", "{g}", positive),
-    Rule("x*abs(x) = {g}", "sqrt({g})", positive), Rule("x*abs(x) = {g}", "-sqrt(-({g}))", negative),
+    Rule("abs(abs(x) - {c}) = {g}", "{c} + {g}", positive),
+    Rule("abs({k}*x) = {k}*x", "{g}", positive),
+    Rule("x*abs(x) = {g}", "sqrt({g})", positive),
+    Rule("x*abs(x) = {g}", "-sqrt(-({g}))", negative),
     Rule("abs(x)^2 = x^2", "{g}", always), Rule("abs(x)^2 = x^2", "I*({g})", never),
     Rule("sqrt(x^2) = abs(x)", "{g}", always), Rule("sqrt(x^2) = abs(x)", "I*({g})", never),
-    Rule("abs(x) = abs(b)*({g})", "b*({g})", positive), Rule("abs(b*x) = abs(b)*x", "{g}", positive),
+    Rule("abs(x) = abs(b)*({g})", "b*({g})", positive),
+    Rule("abs(b*x) = abs(b)*x", "{g}", positive),
     Rule("log(abs(x)) = log(x)", "{g}", positive), Rule("log(x^2) = 2*log(abs(x))", "{g}", always),
     Rule("abs(x)/x = 1", "{g}", positive), Rule("abs(x)/x = -1", "{g}", negative),
 )  # fmt: skip
@@ -77,12 +80,16 @@ HYPERBOLIC = (
     Rule("atanh(x) = {g}", "tanh({g})", always), Rule("acosh(cosh(x)) = x", "{g}", positive),
     Rule("asinh(sinh(x)) = x", "{g}", always), Rule("atanh(tanh(x)) = x", "{g}", always),
     Rule("cosh(x) = cosh({g})", "-({g})", always), Rule("sinh(x) = sinh({g})", "-({g})", never),
-    Rule("sqrt(cosh(x)^2 - 1) = sinh(x)", "{g}", positive), Rule("sech(x) = 1/cosh({g})", "{g}", always),
-    Rule("sqrt(1 + sinh(x)^2) = cosh(x)", "{g}", always), Rule("abs(sinh(x)) = sinh(x)", "{g}", positive),
+    Rule("sqrt(cosh(x)^2 - 1) = sinh(x)", "{g}", positive),
+    Rule("sech(x) = 1/cosh({g})", "{g}", always),
+    Rule("sqrt(1 + sinh(x)^2) = cosh(x)", "{g}", always),
+    Rule("abs(sinh(x)) = sinh(x)", "{g}", positive),
     Rule("asech(x) = {g}", "sech({g})", positive), Rule("acsch(x) = {g}", "csch({g})", always),
-    Rule("acoth(x) = {g}", "coth({g})", always), Rule("tanh({k}*x) = tanh({k}*({g}))", "{g}", always),
+    Rule("acoth(x) = {g}", "coth({g})", always),
+    Rule("tanh({k}*x) = tanh({k}*({g}))", "{g}", always),
     Rule("acosh(x) = I*({g})", "cos({g})", within(Rational(0), pi), (Rational(0), HALF_TURN)),
-    Rule("asinh(x) = I*({g})", "I*sin({g})", within(-pi / 2, pi / 2), (-HALF_TURN / 2, HALF_TURN / 2)),
+    Rule("asinh(x) = I*({g})", "I*sin({g})", within(-pi / 2, pi / 2),
+         (-HALF_TURN / 2, HALF_TURN / 2)),
 )  # fmt: skip
 LAMBERT = (
     Rule("LambertW(x, -1) = {g}", "({g})*exp({g})", below_minus_1, (LOW,)),
@@ -115,7 +122,12 @@ DIVISORS = (
     Rule("LambertW({g}, -1) - LambertW({g})", "", never, (EDGE, Rational(0))),
     Rule("LambertW({g}, -1)*exp(LambertW({g}, -1)) - ({g})", "", always, (EDGE, Rational(0))),
 )  # fmt: skip
-DIVIDED = ("({t})/({d})", "{t} + log({d}) - log({d})", "({t})*({d})/({d})", "({t}) + 0*LambertW({d}, -1)")
+DIVIDED = (
+    "({t})/({d})",
+    "{t} + log({d}) - log({d})",
+    "({t})*({d})/({d})",
+    "({t}) + 0*LambertW({d}, -1)",
+)
 MAX_SIZE = 60  # digits of an offset, which W halves next to its edge
 
 

@@ -2,10 +2,10 @@
 
     python -m abel.bench audit [--cases 20000] [--seed 0] [--json FILE]
 
-The cases come from `attacks`, `plants`, `mutants` and `functions` beside this file, which know the truth by
-construction. A second witness, the evaluator below, shares nothing with the verifier: plain numbers
-in as many digits as the case needs. Where the two disagree the case itself is wrong, and that fails
-the audit as well.
+The cases come from `attacks`, `plants`, `mutants` and `functions` beside this file, which know the
+truth by construction. A second witness, the evaluator below, shares nothing with the verifier:
+plain numbers in as many digits as the case needs. Where the two disagree the case itself is wrong,
+and that fails the audit as well.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ def planted_pole(rng: random.Random, found: Family, u: Expr) -> Plant:
     sizes = (4, 12, 100, 1000)
     k = rng.choice((1, -1)) * rng.randint(0, rng.choice(sizes))
     gap = u - found.member(k)
-    kind = rng.choice(("pole", "pole", "pole", "log", "lambert", "cancel", "pair", "between", "near", "letter",
-                       "period", "period", "period", "tan"))  # fmt: skip
+    kind = rng.choice(("pole", "pole", "pole", "log", "lambert", "cancel", "pair", "between",
+                       "near", "letter", "period", "period", "period", "tan"))  # fmt: skip
     if found.turn is None and kind in ("period", "tan"):
         kind = "pole"
     if kind == "pole":

@@ -199,7 +199,6 @@ class Reader:
             return tree(name)
         return tree("exp", number(1)) if name == "E" else tree("letter", value=name)
 
-
     def lambert(self) -> Tree:
         """LambertW(u) or LambertW(u, -1); the other branches have no laws here."""
         self.expect("(")

@@ -129,11 +129,8 @@ def defined(whole: Tree, real: bool) -> list[Condition]:
         elif node.op == "log":
             positive = [Condition("<", (ZERO, arg))] if not arg.is_number else []
             found += positive if real else differs_from_0(arg)
-        elif node.op == "lower_lambert" and real:  # of numbers, too: Coq is not asked about exp(-1)
-            edge = tree("negate", tree("exp", tree("negate", ONE)))
-            found += [Condition("<=", (edge, arg)), Condition("<", (arg, ZERO))]
         elif node.op == "lower_lambert":
-            found += differs_from_0(arg)
+            found += from_edge_to_0(arg) if real else differs_from_0(arg)
         elif node.op == "atan":
             found += differs_from_0(tree("+", ONE, tree("power", arg, value=2)))
         if real and not arg.is_number:
@@ -142,6 +139,12 @@ def defined(whole: Tree, real: bool) -> list[Condition]:
             elif node.op in ("asin", "acos"):
                 found += [Condition("<=", (number(-1), arg)), Condition("<=", (arg, ONE))]
     return found
+
+
+def from_edge_to_0(arg: Tree) -> list[Condition]:
+    """-1/e <= arg < 0, also of a number: Coq is not asked where exp(-1) is."""
+    edge = tree("negate", tree("exp", tree("negate", ONE)))
+    return [Condition("<=", (edge, arg)), Condition("<", (arg, ZERO))]
 
 
 # ---- Models ----

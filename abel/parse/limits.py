@@ -148,15 +148,20 @@ def is_hard_power(base: Expr, exponent: Expr) -> bool:
     return is_split_in_parts(base, exponent)
 
 
-def is_split_in_parts(base: Expr, exponent: Expr) -> bool:
-    """Whether what would be split is large: the base, those in a product, or the exponent.
-
-    SymPy splits a base that is a power itself; any, where the exponent divides by a sum, for that
-    may be a logarithm of the base.
+def splits_base(base: Expr, exponent: Expr) -> bool:
+    """Whether SymPy splits the base: one that is a power itself, or any where the exponent divides
+    by a sum, for that may be a logarithm of the base.
     """
-    powers = (base, *sympy.preorder_traversal(exponent)) if not exponent.is_Rational else ()
-    splits = isinstance(base, Pow | sympy.exp) or any(p.is_Pow and p.base.is_Add for p in powers)
-    split = [base] if powers and splits and base != E else []
+    if exponent.is_Rational or base == E:
+        return False
+    if isinstance(base, Pow | sympy.exp):
+        return True
+    return any(p.is_Pow and p.base.is_Add for p in sympy.preorder_traversal(exponent))
+
+
+def is_split_in_parts(base: Expr, exponent: Expr) -> bool:
+    """Whether what would be split is large: the base, those in a product, or the exponent."""
+    split = [base] if splits_base(base, exponent) else []
     if not exponent.is_Integer:
         split += [arg.base for arg in Mul.make_args(base) if arg.is_Pow]
     if any(num_terms(part) > MAX_TERMS or num_levels(part) > 2 for part in split):

@@ -270,7 +270,7 @@ class Parser:
         return found
 
     def arguments(self, token: Token) -> tuple[Expr, Expr | None]:
-        """The argument of a function; the base of a logarithm, or the branch of LambertW, if given."""
+        """The argument of a function, and the base of a logarithm or the branch of LambertW."""
         opening = self.token
         self.index += 1
         argument = self.multiply(self.sum(), token)

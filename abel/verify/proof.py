@@ -221,8 +221,8 @@ class Tower(SignedRing):
         return self.kernel(branch, f) if u is None else u
 
     def lower_value(self, f: PolyElement) -> PolyElement | None:
-        """LambertW(f, -1) where that is known: -1 at -1/e; for f = c*log(b) with rational c and b an
-        integer n times log(b), if n*b**n is c: LambertW(-log(2)/2, -1) is -2*log(2).
+        """LambertW(f, -1) where that is known: -1 at -1/e; for f = c*log(b) with rational c and b
+        the multiple n*log(b), if n*b**n is c: LambertW(-log(2)/2, -1) is -2*log(2).
         """
         if f == -self.exp(-self.one):
             return -self.one
