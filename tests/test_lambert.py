@@ -20,6 +20,8 @@ from abel.numeric import NOT_FINITE, values, wide_value
 from abel.operations import OPERATIONS
 from abel.operations.relabel import relabel
 from abel.parse import ParseError, parse_expression
+from abel.render.lines import Formula
+from abel.render.printers import as_latex, as_mathml
 from abel.rewrite import replace
 from abel.roots.fallback import other_branch
 from abel.roots.families import Root, without_turns
@@ -31,6 +33,7 @@ from abel.transforms import Relabel, unwind
 from abel.transitions import State, advance, start_of
 from abel.verify import enclosure, verify_root
 from abel.wild.script import play
+from tests.latex import Reader
 
 A, B = sp.symbols("a b")
 TENTH = Rational(-1, 10)
@@ -66,6 +69,13 @@ def test_the_branch_is_the_second_argument_and_0_is_the_principal_one():
 def test_it_is_printed_as_it_is_read():
     for text in ("LambertW(x, -1)", "2*LambertW(a*x + 1, -1)**2/b", "exp(LambertW(-x, -1))"):
         assert sstr(read(text)) == text and read(sstr(read(text))) == read(text)
+
+
+def test_it_is_set_with_the_number_of_the_branch_at_the_foot():
+    expr = A + 2 * lower(X / A)
+    text = as_latex(Formula(expr))
+    assert r"W_{-1}\left(" in text and sp.expand(Reader(text).relation()[0][0] - expr) == 0
+    assert "<mn>−1</mn>" in as_mathml(Formula(expr))[0]
 
 
 def test_it_has_no_value_at_0():
