@@ -154,6 +154,7 @@ def test_what_is_a_root_on_this_branch_is_proved(text, root):
 
 FALSE = (
     ("x = LambertW(-log(3/2)*8/9, -1)/log(3/2)", -2),  # of the principal branch
+    ("x = LambertW(-10*log(27/10)/27, -1)/log(27/10)", -1),  # to which the number is rounded
     ("LambertW(x, -1) = LambertW(x)", TENTH), ("LambertW(x, -1) = LambertW(x)", -3),
     ("LambertW(x, -1) = LambertW(x)", A), ("LambertW(x, -1) = LambertW(x)", 2),
     ("LambertW(x, -1) = LambertW(x)", EDGE + Rational(1, 10**40)),
@@ -297,6 +298,7 @@ LOGS = ("log", "split-logs")
 @pytest.mark.parametrize("text, steps, numbers", [
     ("x*exp(x) = -0.1", (), (-0.11183255915896297, -3.577152063957297)),
     ("exp(x) = 5*x", (), (0.2591711018190738, 2.5426413577735265)),
+    ("exp(x) = 5*x", ("log", "sub x", "exp", "lambert"), (0.25917110, 2.54264136)),
     ("2^x = x^2", (), (2, 4)),
     ("x*log(x) = -1/4", (), (0.69947, 0.11615)),
     ("x^(2/x) = 2", (*LOGS, "let log(x)", "lambert", "exp"), (2, 4)),

@@ -261,6 +261,15 @@ def test_what_was_printed_and_refused_or_read_as_another_tree_is_read(text):
     assert parse_expression(sstr(expr)) == expr
 
 
+@pytest.mark.parametrize("text", [
+    "exp(I)^acoth(sqrt(x))", "tan(0.1)^csch(log2(x^3)*exp(E + 5))",
+    "sinh(sech(2)*abs(5)*asinh(acot(a)))",
+])  # fmt: skip
+def test_what_could_not_be_read_again_is_refused_at_once(text):
+    with pytest.raises(ParseError, match="exponent|powers inside each other"):
+        parse_expression(text)
+
+
 def test_random_expressions_survive_the_round_trip():
     rng, num_refused = random.Random(0), 0
     for _ in range(400):
