@@ -31,7 +31,8 @@ from abel.roots.values import ball_of_number
 from abel.search import Solution
 from abel.transforms import Relabel, unwind
 from abel.transitions import State, advance, start_of
-from abel.verify import enclosure, verify_root
+from abel.verify import Point, enclosure, verify_root
+from abel.verify.proof import Tower
 from abel.wild.script import play
 from tests.latex import Reader
 
@@ -175,6 +176,14 @@ FALSE = (
 @pytest.mark.parametrize("text, root", FALSE)
 def test_what_is_a_root_on_another_branch_only_is_not_proved(text, root):
     assert status(text, root) in ("refuted", "undefined")
+
+
+def test_a_known_value_is_not_taken_from_the_principal_branch():
+    """-10*log(27/10)/27 is n*log(b)*b**n for n = -1, but that is W's value on the other branch."""
+    tower = Tower([], Point({}), 1, {})
+    known, other = -log(3) / 3, -10 * log(Rational(27, 10)) / 27
+    assert tower.lower_value(tower.convert(known)) == tower.convert(-log(3))
+    assert tower.lower_value(tower.convert(other)) is None
 
 
 def test_the_branches_meet_at_the_edge_and_nowhere_else():
