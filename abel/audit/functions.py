@@ -147,6 +147,7 @@ def next_to(edge: Rational, size: int) -> Rational:
 def typed_rule(rng: random.Random) -> Case:
     kind = rng.choice((ABSOLUTE, HYPERBOLIC, LAMBERT, DIVISORS))
     rule = rng.choice(kind)
+    places_of_g: dict[Rational, dict]
     size, t = 0, Rational(rng.randint(-30, 30), 7)
     if rng.random() < 0.4:  # a number
         size = rng.choice((1, 3, 12, rng.randint(1, MAX_SIZE)))
@@ -161,10 +162,10 @@ def typed_rule(rng: random.Random) -> Case:
         found += [e + sign * step for e in rule.edges for step in steps for sign in (1, -1)]
         places_of_g = {near: {A: near + t} for near in found if near}
     numbers = {"g": g, "c": rng.randint(2, 9), "k": rng.randint(2, 5)}
-    text, guards, candidate = rule.text.format(**numbers), (), rule.candidate.format(**numbers)
+    text, guards, candidate = rule.text.format(**numbers), [], rule.candidate.format(**numbers)
     if kind is DIVISORS:
         candidate = str(rng.randint(-4, 4))
-        guards = (parse_expression(text),)
+        guards = [parse_expression(text)]
         text = rng.choice(DIVIDED).format(t=f"x - ({candidate})", d=text) + " = 0"
     equation, root = parse(text), parse_expression(candidate)
     has_b = B in equation.lhs.free_symbols | equation.rhs.free_symbols
@@ -174,4 +175,4 @@ def typed_rule(rng: random.Random) -> Case:
         Probe({**at, **letters}, "root" if rule.holds(near) is not (kind is DIVISORS) else bad)
         for near, at in places_of_g.items()
     )
-    return Case(equation, root, probes, guards, size=2 * size + 30, claim=rule.text)
+    return Case(equation, root, probes, tuple(guards), size=2 * size + 30, claim=rule.text)

@@ -26,7 +26,7 @@ HARD_POWER = "powers inside each other that are too large to combine"
 UNDEFINED = (nan, zoo, oo, -oo)
 NUMERIC = {getattr(sympy, n): function for n, function in FUNCTIONS.items() if n != LOWER}
 NUMERIC[sympy.Abs] = abs
-NUMERIC[sympy.LambertW] = lambda z, k=0: FUNCTIONS[LOWER if k else "LambertW"](z)
+NUMERIC[sympy.LambertW] = lambda *args: FUNCTIONS["LambertW" if len(args) == 1 else LOWER](args[0])
 NUMERIC |= {Add: lambda *terms: sum(terms), Mul: lambda *factors: prod(factors), Pow: pow}
 
 
