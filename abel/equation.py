@@ -17,6 +17,7 @@ from sympy import (
     Expr,
     I,
     Integer,
+    LambertW,
     Mul,
     Number,
     Pow,
@@ -138,7 +139,7 @@ def subterms(expr: Expr, blocks: bool) -> tuple[Expr, ...]:
     them.
 
     With `blocks`, a maximal x-free part is one term and is not taken apart. Numeric exponents, and
-    the -1 of a negative product, are signs of writing and no terms.
+    the -1 of a negative product, are signs of writing and no terms; nor is the number of a branch.
     """
     if blocks and not has_x(expr):
         return (expr,)
@@ -152,6 +153,8 @@ def parts_of(expr: Expr, blocks: bool) -> list[Expr]:
     """The terms right below an expression, the x-free part of a sum or product first."""
     if isinstance(expr, Pow) and expr.exp.is_Rational:
         return [expr.base]
+    if isinstance(expr, LambertW):  # without the number of its branch
+        return [expr.args[0]]
     if not isinstance(expr, Add | Mul):
         return list(expr.args)
     parts = [arg for arg in expr.args if not blocks or has_x(arg)]
@@ -192,6 +195,11 @@ def ordered_args(expr: Expr) -> tuple[Expr, ...]:
     return tuple(sorted(expr.args, key=lambda arg: (skeleton(arg), shape(arg))))
 
 
+def is_lower_lambert(node: Expr) -> bool:
+    """Whether this is LambertW(u, -1): of the branches of W the other one with real values."""
+    return isinstance(node, LambertW) and node.args[1:] == (MINUS_ONE,)
+
+
 def complexity(expr: Expr) -> int:
     """Nodes plus edges of an expression tree (paper, "Rewards"): C(a*x + b) = 5 + 4 = 9."""
     return 2 * num_nodes(expr) - 1
@@ -221,6 +229,8 @@ def domain_of(node: Expr) -> Expr:
         return node.args[0]
     if isinstance(node, tan):
         return cos(node.args[0])
+    if is_lower_lambert(node):
+        return node.args[0]
     return ONE + node.args[0] ** 2 if isinstance(node, atan) else ONE
 
 
@@ -228,7 +238,7 @@ def domain_of(node: Expr) -> Expr:
 def must_not_vanish(expr: Expr) -> tuple[Expr, ...]:
     """All that is not 0 where `expr` is defined, with x or without: denominators, arguments of
     logarithms, bases of powers with letters in the exponent, cos(u) for tan(u), 1 + u**2 for
-    atan(u).
+    atan(u), u for LambertW(u, -1).
     """
     found = dict.fromkeys(vanishing_parts(domain_of(expr)))
     for arg in expr.args:

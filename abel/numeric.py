@@ -15,7 +15,7 @@ from zlib import crc32
 import mpmath
 from sympy import Add, E, Expr, I, Mul, Pow, Rational, Symbol, pi
 
-from abel.equation import Label, X, remember
+from abel.equation import Label, X, is_lower_lambert, remember
 
 Values = tuple[complex, ...]  # at the three sample points
 
@@ -31,10 +31,13 @@ FUNCTIONS = {
     "exp": cmath.exp, "log": cmath.log, "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan,
     "asin": cmath.asin, "acos": cmath.acos, "atan": cmath.atan,
     "Abs": lambda z: complex(abs(z)),
-    "LambertW": lambda z: complex(mpmath.fp.lambertw(z)),
+    "LambertW": lambda z: lambert(z, 0),
 }  # fmt: skip
 WIDE = mpmath.MPContext()  # the digits of a float, exponents without end
 WIDE_FUNCTIONS = {n: WIDE.fabs if n == "Abs" else getattr(WIDE, n.lower()) for n in FUNCTIONS}
+LOWER = "LambertW(-1)"  # the other branch that has real values
+FUNCTIONS[LOWER] = lambda z: lambert(z, -1)
+WIDE_FUNCTIONS[LOWER] = lambda z: WIDE.lambertw(z, -1)
 # The first two points differ in x only; the third has the constants' signs turned.
 X_VALUES = (complex(0.7346, 0.2153), complex(-0.5871, 0.4129), complex(0.3917, -0.6348))
 
@@ -81,10 +84,22 @@ def sample(expr: Expr, parts: list[Values], scale: int) -> Values:
             exponent = expr.exp.p if expr.exp.is_Integer else None
             result = tuple(b ** (e if exponent is None else exponent) for b, e in zip(*parts))
         else:
-            result = tuple(map(FUNCTIONS[type(expr).__name__], parts[0]))
+            result = tuple(map(FUNCTIONS[name_of(expr)], parts[0]))
         return result if finite(result, scale) else NOT_FINITE
     except (OverflowError, ValueError, ZeroDivisionError, KeyError):
         return NOT_FINITE
+
+
+def lambert(z: complex, branch: int) -> complex:
+    """W(z) on a branch; at the float that is nearest to -1/e, mpmath raises TypeError."""
+    return complex(-1) if z == -math.exp(-1) else complex(mpmath.fp.lambertw(z, branch))
+
+
+def name_of(expr: Expr) -> str:
+    """The name of a function in the tables; that of none for a branch that is not among them."""
+    if len(expr.args) == 1:
+        return type(expr).__name__
+    return LOWER if is_lower_lambert(expr) else ""
 
 
 def constant_values(name: str) -> Values:
@@ -181,7 +196,7 @@ def wide_value(expr: Expr, point: int) -> mpmath.mpc:
         elif isinstance(expr, Pow):
             result = args[0] ** (expr.exp.p if expr.exp.is_Integer else args[1])
         else:
-            result = WIDE_FUNCTIONS[type(expr).__name__](args[0])
+            result = WIDE_FUNCTIONS[name_of(expr)](args[0])
     size = WIDE.mag(result)
     if not (result == 0 or abs(size) < WIDEST):  # the next function of it could take forever
         raise OverflowError(f"{expr} is beyond 2**{WIDEST}")

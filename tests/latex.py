@@ -95,6 +95,10 @@ class Reader:
             return self.group() ** (1 / index)
         if token == r"\left":
             return self.bracketed()
+        if token == "W" and self.peek() == "_":
+            for piece in ("_", "{", "-", "1", "}"):
+                self.next(piece)
+            return self.call(lambda u: sp.LambertW(u, -1))
         if token in FUNCTIONS and (token != "W" or self.peek() == r"\left"):
             return self.call(FUNCTIONS[token])
         if token == r"\mathrm":

@@ -119,6 +119,19 @@ def test_what_holds_beyond_a_threshold_is_not_refuted(threshold):
     assert not claims(f"sqrt(x) = a - {threshold}", (a - threshold) ** 2, a=threshold - 1)
 
 
+@pytest.mark.parametrize("threshold", [5, 1000, 10**6])
+@pytest.mark.parametrize("text, root, sign", [
+    ("abs(x) = a - {t}", "a - {t}", 1), ("abs(x) = a - {t}", "{t} - a", 1),
+    ("abs(x) = {t} - a", "a - {t}", -1), ("abs(b*x) = abs(b)*x", "a - {t}", 1),
+])  # fmt: skip
+def test_an_absolute_value_is_looked_at_on_both_sides_of_its_threshold(text, root, sign, threshold):
+    """It was refuted where no sample point happened to lie beyond the threshold."""
+    text, root = text.format(t=threshold), root.format(t=threshold)
+    verdict = verify_root(abel.parse(text), root)
+    assert verdict.status not in ("refuted", "undefined")
+    assert not claims(text, root, a=threshold - sign, b=1)
+
+
 # ---- The attack knows what is true ----
 
 
@@ -232,7 +245,7 @@ def test_a_verifier_that_fails_or_hangs_is_recorded():
 
 
 def test_the_attack_shares_nothing_with_the_verifier():
-    files = ("attacks", "judge", "mutants", "plants")
+    files = ("attacks", "functions", "judge", "mutants", "plants")
     allowed = {"equation", "parse", "verify", *(f"audit.{name}" for name in files)}
     for name in files:
         tree = ast.parse(Path(audit.__file__).with_name(f"{name}.py").read_text("utf-8"))

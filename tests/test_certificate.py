@@ -41,6 +41,8 @@ FIELD = [
     Claim("a*sin(x) + b*cos(x) = 0", "-atan(b/a)"),
     Claim("tan(x) = a", "atan(a)"),
     Claim("x*exp(a*x) = b", "LambertW(a*b)/a"),
+    Claim("x*exp(a*x) = b", "LambertW(a*b, -1)/a"),
+    Claim("exp(x) = 5*x", "-LambertW(-1/5, -1)"),
     Claim("in*x = letter_in*_z", "letter_in*_z/in"),  # a word of Coq
 ]
 REAL = [
@@ -50,6 +52,8 @@ REAL = [
     Claim("log(x) = c", "exp(c)"),
     Claim("-b + cos(log(a + x)) = 0", "-a + exp(acos(b))", "(b >= -1) & (b <= 1)"),
     Claim("x*log(x) = c", "exp(LambertW(c))", "c >= 0"),
+    Claim("x*log(x) = c", "exp(LambertW(c, -1))", "(c >= -exp(-1)) & (c <= 0)"),
+    Claim("x*log(x) = -1/4", "exp(LambertW(-1/4, -1))"),
 ]  # fmt: skip
 
 THEOREM = """\
@@ -319,6 +323,22 @@ def test_the_command_asks_the_kernel(tmp_path, capsys):
     from abel.certificate.kernel import coqc
 
     assert check(wrong).accepted and not coqc(broken).accepted
+
+
+def test_the_other_branch_of_lamberts_function_has_laws_where_it_has_values():
+    script = export(Claim("x*exp(x) = b", "LambertW(b, -1)"))
+    assert "forall u : F, u <> 0 -> lower_lambert u * exp" in script.text
+    assert "  x = lower_lambert b ->\n  b <> 0 ->\n" in script.theorem
+    real = export(Claim("x*log(x) = c", "exp(LambertW(c, -1))", "(c >= -exp(-1)) & (c <= 0)"))
+    assert "  - exp (- 1) <= c ->\n  c < 0 ->\n" in real.theorem
+    with pytest.raises(NotCovered, match="branch"):
+        export(Claim("x*exp(x) = b", "LambertW(b, 1)"))
+    for equation, root in (
+        ("x*exp(x) = b", "LambertW(a, -1)"), ("x*log(x) = 2", "exp(LambertW(2, -1))"),
+        ("LambertW(x) = -2", "-2*exp(-2)"),
+    ):  # fmt: skip
+        with pytest.raises(Denied):
+            export(Claim(equation, root))
 
 
 def test_verdicts_and_claims_have_the_same_condition():

@@ -27,7 +27,7 @@ from sympy import (
 )
 
 from abel.equation import Equation, X
-from abel.parse import MAX_DEPTH, MAX_DIGITS, ParseError, parse, parse_expression
+from abel.parse import FUNCTIONS, MAX_DEPTH, MAX_DIGITS, ParseError, parse, parse_expression
 
 a, b, c, d, e = (Symbol(name) for name in "abcde")
 x = X
@@ -217,6 +217,57 @@ def random_expression(rng, size):
     left = rng.randint(1, size - 1)
     first, second = random_expression(rng, left), random_expression(rng, size - left)
     return [first + second, first - second, first * second, first / second][kind % 4]
+
+
+ATOMS = ("x", "x", "x", "a", "b", "2", "3", "1/2", "-1", "5", "pi", "E", "I", "0.1")
+
+
+def random_text(rng, depth):
+    """Text with every function that is read, the ones of two arguments among them."""
+    if depth == 0 or rng.random() < 0.15:
+        return rng.choice(ATOMS)
+    first, second = random_text(rng, depth - 1), random_text(rng, depth - 1)
+    if rng.random() < 0.45:
+        return f"({first}){rng.choice('++--**/^')}({second})"
+    name = rng.choice(FUNCTIONS)
+    if name == "LambertW" and rng.random() < 0.5:
+        return f"LambertW({first}, -1)"
+    base = f", {second}" if name in ("log", "ln") and rng.random() < 0.3 else ""
+    return f"{name}({first}{base})"
+
+
+@pytest.mark.parametrize("count", [1000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_what_is_printed_of_any_text_is_read_as_the_same(count):
+    """What SymPy prints of sinh(log2(asinh(x))) was refused: it makes u^(1/log(2)) of exp(v)."""
+    refused = 0
+    for i in range(count):
+        rng = random.Random(f"printed {i}")
+        text = random_text(rng, rng.randint(1, 5))
+        try:
+            expr = parse_expression(text)
+        except ParseError:
+            refused += 1
+            continue
+        assert parse_expression(sstr(expr)) == expr, text
+    assert refused < count / 4
+
+
+@pytest.mark.parametrize("text", [
+    "sinh(log2(asinh(x)))", "acot(I - 2)", "cbrt(sqrt(0.1)*3)", "(I*E)^2.1",
+    "log2(x) - cos(atan(LambertW(3, -1)))", "asin(1/5)^(-I*pi)*sec(acos(sqrt(0.1)))",
+])  # fmt: skip
+def test_what_was_printed_and_refused_or_read_as_another_tree_is_read(text):
+    expr = parse_expression(text)
+    assert parse_expression(sstr(expr)) == expr
+
+
+@pytest.mark.parametrize("text", [
+    "exp(I)^acoth(sqrt(x))", "tan(0.1)^csch(log2(x^3)*exp(E + 5))",
+    "sinh(sech(2)*abs(5)*asinh(acot(a)))",
+])  # fmt: skip
+def test_what_could_not_be_read_again_is_refused_at_once(text):
+    with pytest.raises(ParseError, match="exponent|powers inside each other"):
+        parse_expression(text)
 
 
 def test_random_expressions_survive_the_round_trip():

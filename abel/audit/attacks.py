@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isqrt
 
@@ -354,15 +354,24 @@ def on_strips(kind: str, m: int) -> Callable[[Expr], Expr]:
 
 
 def lambert_case(rng: random.Random) -> Case:
-    """LambertW(w*exp(w)) at the end of its strip, w = -1."""
+    """LambertW(w*exp(w)) at the end of its strip, w = -1, on both branches; on the lower one also
+    next to its cut, w < -1, which belongs to it with what is below.
+    """
     near = offset(rng, 80)
     while near.size > 80 or not isinstance(near.expr, Rational):
         near = offset(rng, 80)
-    truth = "root" if near.sign >= 0 else "other"
+    branch, across = rng.choice(((0, False), (-1, False), (-1, True)))
+    w = near.expr - 1
+    truth = "root" if near.sign * (1 if branch == 0 else -1) >= 0 else "other"
+    if across:  # the imaginary part is less than a half-turn
+        near = replace(near, expr=near.expr / 9)
+        w = -1 - Rational(rng.randint(1, 40), 7) + I * near.expr
+    order = () if branch == 0 else (branch,)
     identity = Identity(
-        "LambertW(w*exp(w))", lambda w: sp.LambertW(w * sp.exp(w), evaluate=False),
+        f"LambertW(w*exp(w), {branch})",
+        lambda w: sp.LambertW(w * sp.exp(w), *order, evaluate=False),
         lambda w: w, lambda p: True)  # fmt: skip
-    equation, candidate, letters = stated(rng, identity, near.expr - 1, rng.random() < 0.5)
+    equation, candidate, letters = stated(rng, identity, w, rng.random() < 0.5)
     probes = tuple(Probe(at, truth) for at in places(rng, letters, 3))
     return Case(equation, candidate, probes, size=near.size, on_cut=not near.sign,
                 claim=identity.name)  # fmt: skip

@@ -2,10 +2,10 @@
 
     python -m abel.bench audit [--cases 20000] [--seed 0] [--json FILE]
 
-The cases come from `attacks`, `plants` and `mutants` beside this file, which know the truth by
-construction. A second witness, the evaluator below, shares nothing with the verifier: plain numbers
-in as many digits as the case needs. Where the two disagree the case itself is wrong, and that fails
-the audit as well.
+The cases come from `attacks`, `plants`, `mutants` and `functions` beside this file, which know the
+truth by construction. A second witness, the evaluator below, shares nothing with the verifier:
+plain numbers in as many digits as the case needs. Where the two disagree the case itself is wrong,
+and that fails the audit as well.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from sympy import Add, Expr, Mul, Pow, Rational
 from sympy.core.relational import Relational
 
 from abel.audit.attacks import Case, Probe, branch_case
+from abel.audit.functions import function_case
 from abel.audit.mutants import mutant_case
 from abel.audit.plants import domain_case, family_case, threshold_case
 from abel.equation import X
@@ -42,6 +43,7 @@ ATTACKS: dict[str, Callable[[random.Random], Case]] = {
     "domains": domain_case,
     "thresholds": threshold_case,
     "mutants": mutant_case,
+    "functions": function_case,
 }
 
 # ---- The second witness ----
@@ -49,7 +51,7 @@ ATTACKS: dict[str, Callable[[random.Random], Case]] = {
 FUNCTIONS = {
     sp.exp: mpmath.exp, sp.log: mpmath.log, sp.sin: mpmath.sin, sp.cos: mpmath.cos,
     sp.tan: mpmath.tan, sp.asin: mpmath.asin, sp.acos: mpmath.acos, sp.atan: mpmath.atan,
-    sp.LambertW: mpmath.lambertw,
+    sp.Abs: abs, sp.LambertW: lambda u, k=0: mpmath.lambertw(u, int(k)),
 }  # fmt: skip
 ATOMS = {sp.pi: lambda: +mpmath.mp.pi, sp.E: lambda: +mpmath.mp.e, sp.I: lambda: mpmath.mpc(0, 1)}
 
@@ -70,7 +72,7 @@ def number_of(expr: Expr, known: dict) -> Any:
     elif isinstance(expr, Pow):
         found = powered(args[0], expr.exp, args[1])
     else:
-        if expr.func is sp.log:
+        if expr.func in (sp.log, sp.LambertW):
             must_be_clear(args[0])
         found = FUNCTIONS[expr.func](*args)
     if not mpmath.isfinite(found):  # mpmath has -inf for log(0)

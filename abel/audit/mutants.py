@@ -34,6 +34,9 @@ from abel.audit.attacks import A, B, C, Case, Probe, places
 from abel.equation import Equation, X
 
 
+FUNCTIONS = (log, asin, acos, atan, LambertW)  # of several branches
+
+
 def solved(rng: random.Random) -> tuple[Expr, Expr]:
     """A left-hand side and a root of it on every branch, at all real values of the letters."""
     m, k, s = rng.randint(1, 7), rng.randint(2, 5), rng.choice((1, -1))
@@ -59,8 +62,8 @@ def solved(rng: random.Random) -> tuple[Expr, Expr]:
         (cos(m * X + q) - p, (s * acos(p) - q) / m),
         (tan(X) - p, atan(p)),
         (2 * sin(X) + 3 * cos(X) - A, asin(A / sqrt(13)) - atan(Rational(3, 2))),
-        (X * exp(X) - p, LambertW(p)),
-        (X * exp(m * X) - p, LambertW(m * p) / m),
+        (X * exp(X) - p, LambertW(p, rng.choice((0, -1)))),
+        (X * exp(m * X) - p, LambertW(m * p, rng.choice((0, -1))) / m),
         ((A * X + B) / (C * X + m) - k, (m * k - B) / (A - C * k)),
         (1 / X + 1 / (X - A), A / 2),
         (X**6 - A, s * A ** Rational(1, 6)),
@@ -98,12 +101,13 @@ def changeable(root: Expr) -> dict[str, list[Expr]]:
     """The ways to change a root, each with the nodes that it could change."""
     nodes = [node for node in sp.preorder_traversal(root) if node != root and not node.is_Atom]
     letters = sorted(root.free_symbols, key=lambda symbol: symbol.name)
+    kept = (0, 1, -1) if root.has(LambertW) else (0, 1)  # -1 may be the number of a branch
     return {
         "sign": [*nodes, *letters],
         "drop": [node for node in (root, *nodes) if isinstance(node, Add)],
         "unity": [n for n in (root, *nodes) if isinstance(n, Pow) and getattr(n.exp, "q", 1) > 1],
-        "branch": [n for n in (root, *nodes) if isinstance(n, (log, asin, acos, atan))],
-        "number": sorted((n for n in root.atoms(Rational) if n not in (0, 1)), key=str),
+        "branch": [n for n in (root, *nodes) if isinstance(n, FUNCTIONS)],
+        "number": sorted((n for n in root.atoms(Rational) if n not in kept), key=str),
         "swap": letters[:2] if len(letters) > 1 else [],
     }
 
@@ -117,6 +121,8 @@ def changed_node(rng: random.Random, way: str, node: Expr) -> Expr:
         return node + rng.choice((1, -1, Rational(1, 10**9)))
     if way == "unity":
         return node * rng.choice((-1, I, (-1 + sqrt(3) * I) / 2))
+    if isinstance(node, LambertW):
+        return LambertW(node.args[0], 0 if len(node.args) == 2 else -1)
     other = {log: node + 2 * pi * I, asin: pi - node, acos: -node, atan: node + pi}[type(node)]
     return rng.choice((other, node + pi))
 

@@ -88,14 +88,16 @@ def planted_pole(rng: random.Random, found: Family, u: Expr) -> Plant:
     sizes = (4, 12, 100, 1000)
     k = rng.choice((1, -1)) * rng.randint(0, rng.choice(sizes))
     gap = u - found.member(k)
-    kind = rng.choice(("pole", "pole", "pole", "log", "cancel", "pair", "between", "near", "letter",
-                       "period", "period", "period", "tan"))  # fmt: skip
+    kind = rng.choice(("pole", "pole", "pole", "log", "lambert", "cancel", "pair", "between",
+                       "near", "letter", "period", "period", "period", "tan"))  # fmt: skip
     if found.turn is None and kind in ("period", "tan"):
         kind = "pole"
     if kind == "pole":
         return Plant(f"({{}})/({gap})", gap, lambda n: n == k, (k,))
     if kind == "log":
         return Plant(f"({{}})*log({gap})", gap, lambda n: n == k, (k,))
+    if kind == "lambert":
+        return Plant(f"({{}})*LambertW({gap}, -1)", gap, lambda n: n == k, (k,))
     if kind == "cancel":
         return Plant(f"({{}})*({gap})/({gap})", gap, lambda n: n == k, (k,))
     if kind == "pair":

@@ -281,7 +281,7 @@ def lambert(p, node: Tree, name: str, definition: str, value: Form) -> tuple[For
             f" [f_equal; rewrite {equation}; field; nonzero | now rewrite {fact}]")  # fmt: skip
     proof = (f"transitivity (({factor}) * ({name} * exp {name})); [replace (exp {name}) with"
              f" ({text}) by ({same}); rewrite {kernel_definition}; ring |"
-             f" rewrite {definition}, lambert_law by side; {p.by_field(argument)}]")  # fmt: skip
+             f" rewrite {definition}, {node.op}_law by side; {p.by_field(argument)}]")  # fmt: skip
     [(lead, _)] = exponential_.num.to_dict().items()
     j = next(k for k, e in enumerate(lead) if e)
     rule = p.prove(f"{kernel} * {text} = {algebra.poly_text(poly)}", proof, "R")

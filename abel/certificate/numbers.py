@@ -21,6 +21,7 @@ CLOSE = -60  # a difference below 2^-60 of the sides' size looks like 0
 FUNCTIONS = {
     "exp": acb.exp, "log": acb.log, "sin": acb.sin, "cos": acb.cos, "tan": acb.tan,
     "asin": acb.asin, "acos": acb.acos, "atan": acb.atan, "lambert": acb.lambertw,
+    "lower_lambert": lambda z: z.lambertw(-1),
 }  # fmt: skip
 Values = dict[Tree, acb]
 

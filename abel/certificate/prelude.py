@@ -142,6 +142,11 @@ Qed.
 Variable lambert : F -> F. (* Lambert's W *)
 Hypothesis lambert_law : forall u : F, lambert u * exp (lambert u) = u.
 """,
+    "lower_lambert": """\
+Variable lower_lambert : F -> F. (* Lambert's W on the branch -1 *)
+Hypothesis lower_lambert_law :
+  forall u : F, u <> 0 -> lower_lambert u * exp (lower_lambert u) = u.
+""",
 }
 
 REAL = """\
@@ -229,10 +234,16 @@ Proof.
 Qed.
 """
 
-# Of Lambert's W Coq's library knows nothing: there is one such function where u >= 0.
+# Of Lambert's W Coq's library knows nothing: there is one such function where u >= 0, and another
+# one from -1/e to 0.
 REAL_LAWS = {
     "lambert": """\
 Variable lambert : R -> R. (* Lambert's W *)
 Hypothesis lambert_law : forall u : R, 0 <= u -> lambert u * exp (lambert u) = u.
+""",
+    "lower_lambert": """\
+Variable lower_lambert : R -> R. (* Lambert's W on the branch -1 *)
+Hypothesis lower_lambert_law :
+  forall u : R, - exp (- 1) <= u -> u < 0 -> lower_lambert u * exp (lower_lambert u) = u.
 """,
 }

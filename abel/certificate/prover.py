@@ -15,7 +15,7 @@ from flint import acb, fmpq, fmpq_mpoly
 
 from abel.certificate.algebra import CONTEXT, GENS, POLY_ONE, Algebra, Atom, Form, Rule, raised
 from abel.certificate.functions import angle, exponential, lambert, tangent
-from abel.certificate.numbers import ball
+from abel.certificate.numbers import FUNCTIONS, ball
 from abel.certificate.reader import NotCovered, Tree, tree
 from abel.certificate.signs import Sign, add_sign, log_of_exponential, log_of_number, root_of_power
 from abel.certificate.statement import ZERO, Statement, X, parts, sides_of
@@ -100,7 +100,7 @@ class Prover:
         constant = node.rational
         if constant is not None:
             return algebra.constant(constant)
-        if op in ("root", "exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "lambert"):
+        if op == "root" or op in FUNCTIONS:
             return self.function(node)
         if op in ("I", "pi"):
             return self.named_constant(op)
@@ -323,17 +323,19 @@ class Prover:
         if node.op == "acos":
             self.add_sign(form, name, f"rewrite {definition}; apply acos_bound")
         self.kernels[("at", form.key)] = (node.op, definition, node)
-        if node.op == "lambert":
+        if node.op in ("lambert", "lower_lambert"):
             return lambert(self, node, name, definition, value)
         return form, "reflexivity"
 
     def number_is_not_0(self, node: Tree) -> None:
-        """Of a logarithm's argument or of 1 + u^2, if it is a number: no hypothesis says so."""
+        """What must not be 0 for atan, log or lower_lambert, if it is a number: no hypothesis says
+        so.
+        """
         arg = node.args[0]
         if node.op == "atan":
             arg = tree("+", tree("number", value=Fraction(1)), tree("power", arg, value=2))
         value = arg.rational
-        if value is None or node.op not in ("log", "atan") or self.statement.real:
+        if value is None or node.op not in ("log", "atan", "lower_lambert") or self.statement.real:
             return
         text = self.text(arg)
         sign = "" if value > 0 else "- "
@@ -385,7 +387,7 @@ def smallest_scale(denominators: list[int], order: int) -> int:
 RESERVED = frozenset(
     """as at cofix else end exists exists2 fix for forall fun if IF in let match mod return then
     where with by using Prop Set SProp Type F zero one add mul sub opp div inv num sqrt root exp log
-    sin cos tan asin acos atan lambert pi I ln PI R Z N""".split()
+    sin cos tan asin acos atan lambert lower_lambert pi I ln PI R Z N""".split()
 )
 
 

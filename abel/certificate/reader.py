@@ -189,6 +189,8 @@ class Reader:
         if name in ROOTS or name in FUNCTIONS:
             if self.kind != "(":
                 self.fail()
+            if name == "LambertW":
+                return self.lambert()
             argument = self.atom()
             if name in ROOTS:
                 return tree("root", argument, value=ROOTS[name])
@@ -196,6 +198,17 @@ class Reader:
         if name in ("I", "pi"):
             return tree(name)
         return tree("exp", number(1)) if name == "E" else tree("letter", value=name)
+
+    def lambert(self) -> Tree:
+        """LambertW(u) or LambertW(u, -1); the other branches have no laws here."""
+        self.expect("(")
+        argument, branch = self.sum(), number(0)
+        if self.accept(","):
+            branch = self.sum()
+        self.expect(")")
+        if branch.rational not in (0, -1):
+            raise NotCovered("a branch of LambertW that is neither 0 nor -1")
+        return tree("lower_lambert" if branch.rational else "lambert", argument)
 
 
 def read_equation(text: str) -> tuple[Tree, Tree]:

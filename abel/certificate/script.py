@@ -68,8 +68,8 @@ def laws_needed(trees: list[Tree]) -> dict[str, None]:
             found["sqrt" if node.value == 2 else "root"] = None
         elif node.op in ("sin", "cos", "tan", "asin", "acos", "atan"):
             found["trigonometry"] = found[node.op] = None
-        elif node.op == "lambert":
-            found["exp"] = found["lambert"] = None
+        elif node.op in ("lambert", "lower_lambert"):
+            found["exp"] = found[node.op] = None
         elif node.op in FIELD_LAWS:
             found[node.op] = None
     if "log" in found:

@@ -129,14 +129,26 @@ def defined(whole: Tree, real: bool) -> list[Condition]:
         elif node.op == "log":
             positive = [Condition("<", (ZERO, arg))] if not arg.is_number else []
             found += positive if real else differs_from_0(arg)
+        elif node.op == "lower_lambert" and not real:
+            found += differs_from_0(arg)
         elif node.op == "atan":
             found += differs_from_0(tree("+", ONE, tree("power", arg, value=2)))
-        if real and not arg.is_number:
-            if node.op in ("root", "lambert"):
-                found.append(Condition("<=", (ZERO, arg)))
-            elif node.op in ("asin", "acos"):
-                found += [Condition("<=", (number(-1), arg)), Condition("<=", (arg, ONE))]
+        found += real_range(node.op, arg) if real else []
     return found
+
+
+def real_range(op: str, arg: Tree) -> list[Condition]:
+    """Where a function is real. Of numbers Coq knows that, but not where -1/e is."""
+    if op == "lower_lambert":
+        edge = tree("negate", tree("exp", tree("negate", ONE)))
+        return [Condition("<=", (edge, arg)), Condition("<", (arg, ZERO))]
+    if arg.is_number:
+        return []
+    if op in ("root", "lambert"):
+        return [Condition("<=", (ZERO, arg))]
+    if op in ("asin", "acos"):
+        return [Condition("<=", (number(-1), arg)), Condition("<=", (arg, ONE))]
+    return []
 
 
 # ---- Models ----

@@ -41,6 +41,7 @@ from abel.rewrite import (
     expand,
     expand_within,
     grows_past,
+    lower_lambert,
     negate,
     polynomial,
     power,
@@ -253,6 +254,16 @@ def lambert(lhs: Expr, rhs: Expr) -> Applied | None:
 
     The product may be multiplied out: a*x*exp(x) + b*exp(x) is (a*x + b)*exp(x).
     """
+    found = lambert_parts(lhs, rhs)
+    if found is None:
+        return None
+    u, k, inside = found
+    return u, product(call(LambertW, inside), power(k, MINUS_ONE)), None
+
+
+@remember
+def lambert_parts(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """u, k and k*r*exp(-c)/a of a*u*exp(k*u + c) = r."""
     if has_x(rhs) or is_zero(rhs) or not isinstance(lhs, Add | Mul):
         return None
     if isinstance(lhs, Add):
@@ -270,8 +281,7 @@ def lambert(lhs: Expr, rhs: Expr) -> Applied | None:
     if k is None:
         return None
     c = difference(offset, product(k, start))
-    inside = product(k, rhs, call(exp, negate(c)), power(free, MINUS_ONE))
-    return u, product(call(LambertW, inside), power(k, MINUS_ONE)), None
+    return u, k, product(k, rhs, call(exp, negate(c)), power(free, MINUS_ONE))
 
 
 def split_exponent(expr: Expr) -> tuple[Expr, list[Expr]]:
@@ -288,6 +298,16 @@ def split_exponent(expr: Expr) -> tuple[Expr, list[Expr]]:
 
 
 # ---- The rows ----
+
+
+def lambert_forks(step: Taken) -> list[Fork]:
+    """Both branches of W that have real values; of the others, one for every integer, none."""
+    found = lambert_parts(step.lhs, step.rhs)
+    if found is None:
+        return []
+    _, k, inside = found
+    other = product(lower_lambert(inside), power(k, MINUS_ONE))
+    return [Fork(step.after, None, ""), Fork(other, None, "on the branch -1 of LambertW")]
 
 
 def resolvent_forks(step: Taken) -> list[Fork]:
@@ -328,7 +348,7 @@ def supplied(
 
 
 ROWS = (
-    supplied("lambert", "undo u*exp(u)", "W", lambert),
+    supplied("lambert", "undo u*exp(u)", "W", lambert, forks=lambert_forks),
     supplied("shift", "remove the next-to-leading term", r"\text{shift}", shift_roots,
              applies=lambda lhs, rhs: shiftable(lhs, rhs) is not None, kind="change", keeps=True),
     supplied("vieta", "substitute x - p/(n*x)", r"\text{Vieta}", vieta, applies=vieta_applies,

@@ -12,17 +12,21 @@ import sympy
 from sympy import Add, Dummy, E, Expr, Function, Mul, Pow, nan, oo, zoo
 
 from abel.equation import has_x, integer_bits, num_nodes, remember
-from abel.numeric import FUNCTIONS, depends_on_x, finite, values
+from abel.numeric import FUNCTIONS, LOWER, depends_on_x, finite, values
 
 MAX_PARSED_NODES = 400  # of an expression tree
 MAX_EXPONENT = 100  # magnitude of an exponent, or of its constant part
 MAX_DEGREE = 1000  # the same of a single letter or x
 MAX_BITS = 512  # of an integer, and of the magnitude of a constant such as pi^9
 MAX_TERMS = 60  # of what SymPy expands, or splits into real and imaginary part
+# Powers and functions inside each other: of anything, of constants, of wild ones.
+MAX_LEVELS, MAX_CONSTANT_LEVELS, MAX_WILD_LEVELS = 10, 4, 3
+HARD_POWER = "powers inside each other that are too large to combine"
 
 UNDEFINED = (nan, zoo, oo, -oo)
-NUMERIC = {getattr(sympy, name): function for name, function in FUNCTIONS.items()}
+NUMERIC = {getattr(sympy, n): function for n, function in FUNCTIONS.items() if n != LOWER}
 NUMERIC[sympy.Abs] = abs
+NUMERIC[sympy.LambertW] = lambda *args: FUNCTIONS["LambertW" if len(args) == 1 else LOWER](args[0])
 NUMERIC |= {Add: lambda *terms: sum(terms), Mul: lambda *factors: prod(factors), Pow: pow}
 
 
@@ -112,9 +116,8 @@ def find_flaw(expr: Expr) -> str | None:
     if expr.is_Rational:
         return f"an integer beyond {MAX_BITS} bits" if integer_bits(expr) > MAX_BITS else None
     if isinstance(expr, Pow) and expr.exp.is_Rational:
-        largest = MAX_DEGREE if expr.base.is_Symbol else MAX_EXPONENT
-        if abs(expr.exp) > largest:
-            return f"an exponent beyond {largest}"
+        if abs(expr.exp) > largest_exponent(expr.base):
+            return f"an exponent beyond {largest_exponent(expr.base)}"
     # SymPy evaluates constants to decide their signs, and sin(exp(10^9)) would take 10^9 bits.
     if is_constant(expr) and not 2**-MAX_BITS < (abs(float_of(expr)) or 1) < 2**MAX_BITS:
         return f"a constant beyond 2^{MAX_BITS}, or that close to 0"
@@ -145,14 +148,63 @@ def is_hard_power(base: Expr, exponent: Expr) -> bool:
     return is_split_in_parts(base, exponent)
 
 
+def splits_base(base: Expr, exponent: Expr) -> bool:
+    """Whether SymPy splits the base: one that is a power itself, or any where the exponent divides
+    by a sum, for that may be a logarithm of the base.
+    """
+    if exponent.is_Rational or base == E:
+        return False
+    if isinstance(base, Pow | sympy.exp):
+        return True
+    return any(p.is_Pow and p.base.is_Add for p in sympy.preorder_traversal(exponent))
+
+
 def is_split_in_parts(base: Expr, exponent: Expr) -> bool:
     """Whether what would be split is large: the base, those in a product, or the exponent."""
-    split = [] if exponent.is_Rational or base == E else [base]
+    split = [base] if splits_base(base, exponent) else []
     if not exponent.is_Integer:
         split += [arg.base for arg in Mul.make_args(base) if arg.is_Pow]
     if any(num_terms(part) > MAX_TERMS or num_levels(part) > 2 for part in split):
         return True
     return num_levels(exponent) > 1 and (num_terms(exponent) > MAX_TERMS or is_imaginary(exponent))
+
+
+def constant_size(exponent: Expr) -> float:
+    """The magnitude of an exponent's constant part."""
+    return sum(abs(float_of(t)) for t in Add.make_args(exponent) if is_constant(t))
+
+
+def largest_exponent(base: Expr) -> int:
+    return MAX_DEGREE if base.is_Symbol else MAX_EXPONENT
+
+
+def most_levels(args: tuple[Expr, ...]) -> int:
+    """How many powers and functions inside each other there may be around these. SymPy asks every
+    node for its sign: quadratic in the depth, exponential without symbols.
+    """
+    if any(map(is_wild, args)):
+        return MAX_WILD_LEVELS
+    return MAX_CONSTANT_LEVELS if all(map(is_constant, args)) else MAX_LEVELS
+
+
+@remember
+def hard_to_read(expr: Expr) -> str | None:
+    """What the parser would refuse if this were typed: SymPy makes u^(1/log(2)) of
+    exp(log(u)/log(2)), and what is printed of an expression must be read again.
+    """
+    if flaw := next(filter(None, map(hard_to_read, expr.args)), None):
+        return flaw
+    if not expr.args or isinstance(expr, Add | Mul):
+        return None
+    most = most_levels(expr.args)
+    if max(map(num_levels, expr.args)) >= most:
+        return f"more than {most} powers and functions inside each other"
+    if not isinstance(expr, Pow | sympy.exp):
+        return None
+    base, exponent = expr.args if expr.is_Pow else (E, expr.args[0])
+    if constant_size(exponent) > largest_exponent(base):
+        return f"an exponent beyond {largest_exponent(base)}"
+    return HARD_POWER if is_hard_power(base, exponent) else None
 
 
 def x_cancels(lhs: Expr, rhs: Expr) -> bool:

@@ -29,15 +29,16 @@ from abel.equation import (
 )  # fmt: skip
 from abel.parse.functions import IDENTITIES, WITH_BASE, absolute
 from abel.parse.limits import (
+    HARD_POWER,
     MAX_BITS,
-    MAX_DEGREE,
-    MAX_EXPONENT,
+    constant_size,
     find_flaw,
-    float_of,
+    hard_to_read,
     is_constant,
     is_hard_power,
     is_imaginary,
-    is_wild,
+    largest_exponent,
+    most_levels,
     num_levels,
     root_index,
     x_cancels,
@@ -50,8 +51,6 @@ MAX_DIGITS = 155  # of one number in the text: as many as the largest integer ha
 MAX_ROOT_BITS = 128  # of the integers under the roots of a product: SymPy trial-divides them
 MAX_JOINED_BITS = 2048  # of those integers to the powers that a root of them all brings
 MAX_INDEX = 100  # of a root in the logarithm of a complex number
-# Powers and functions inside each other: of anything, of constants, of wild ones.
-MAX_LEVELS, MAX_CONSTANT_LEVELS, MAX_WILD_LEVELS = 10, 4, 3
 
 LETTER_E = Symbol("e")
 CONSTANTS = {"x": X, "pi": pi, "E": E, "I": I}
@@ -106,7 +105,7 @@ class Parser:
             self.nonzero.update(dict.fromkeys(vanishing_parts(factor)))
 
     def check(self, expr: Expr, token: Token) -> Expr:
-        if flaw := find_flaw(expr):
+        if flaw := find_flaw(expr) or hard_to_read(expr):
             self.fail(flaw, token)
         return expr
 
@@ -121,29 +120,32 @@ class Parser:
         return self.check(Mul(*factors), token)
 
     def apply(self, function: Callable[..., Expr], *args: Expr, token: Token) -> Expr:
-        # SymPy asks every node for its sign: quadratic in the depth, exponential without symbols.
-        most = MAX_CONSTANT_LEVELS if all(map(is_constant, args)) else MAX_LEVELS
-        if any(map(is_wild, args)):
-            most = MAX_WILD_LEVELS
+        most = most_levels(args)
         if max(map(num_levels, args)) >= most:
             self.fail(f"more than {most} powers and functions inside each other", token)
         try:
             found = function(*args)
         except Exception as error:  # SymPy raises anything on odd input
             self.fail(f"SymPy cannot make an expression of this: {type(error).__name__}", token)
+        if found.is_Mul:  # perhaps not as its factors are multiplied: 4*(1/2 - I)/5 for 1/(1/2 + I)
+            return self.multiply([*found.args], token)
         return self.check(found, token)
+
+    def inverse(self, factor: Expr, token: Token) -> Expr:
+        """1/factor; that of a power is a power as well, with no more levels."""
+        base, exponent = power_parts(factor)
+        return self.apply(Pow, base, -exponent, token=token)
 
     def power(self, base: Expr, exponent: Expr, token: Token) -> Expr:
         """`base**exponent`, refused before it is computed if it would be too large."""
-        size = sum(abs(float_of(t)) for t in Add.make_args(exponent) if is_constant(t))
-        largest = MAX_DEGREE if base.is_Symbol else MAX_EXPONENT
-        if size > largest:
-            self.fail(f"an exponent beyond {largest}", token)
+        size = constant_size(exponent)
+        if size > largest_exponent(base):
+            self.fail(f"an exponent beyond {largest_exponent(base)}", token)
         if base == 0 and not exponent.is_positive:
             self.fail("undefined: 0 to a power that need not be positive", token)
         self.must_have_few_bits(base, exponent, size, token)
         if is_hard_power(base, exponent):
-            self.fail("powers inside each other that are too large to combine", token)
+            self.fail(HARD_POWER, token)
         if not (exponent.is_Rational and exponent > 0):
             self.must_not_vanish(base)
         return self.apply(Pow, base, exponent, token=token)
@@ -191,7 +193,7 @@ class Parser:
                 if divisor == 0:
                     self.fail("undefined: a division by 0", first)
                 self.must_not_vanish(*value)
-                value = [self.apply(Pow, part, MINUS_ONE, token=first) for part in value]
+                value = [self.inverse(part, first) for part in value]
             factors += value
         if self.token.kind == "number":
             self.fail("a number right after a factor; write * or ^ between them", self.token)
@@ -246,9 +248,11 @@ class Parser:
             return self.check(meant or Symbol(name), token)
         if not called:
             self.fail(f"{name} needs parentheses: {name}(...)", token)
-        argument, base = self.arguments(token)
-        if base is not None:
-            return self.identity(WITH_BASE, token, u=argument, v=base)
+        argument, second = self.arguments(token)
+        if name == "LambertW":
+            return self.lambert(argument, second, token)
+        if second is not None:
+            return self.identity(WITH_BASE, token, u=argument, v=second)
         if name in IDENTITIES:
             return self.identity(IDENTITIES[name], token, u=argument)
         if name in ("abs", "Abs"):
@@ -266,15 +270,24 @@ class Parser:
         return found
 
     def arguments(self, token: Token) -> tuple[Expr, Expr | None]:
-        """The argument of a function, and the base of a logarithm if it has one."""
+        """The argument of a function, and the base of a logarithm or the branch of LambertW."""
         opening = self.token
         self.index += 1
         argument = self.multiply(self.sum(), token)
-        base = None
-        if token.text in ("log", "ln") and self.accept(","):
-            base = self.multiply(self.sum(), token)
+        second = None
+        if token.text in ("log", "ln", "LambertW") and self.accept(","):
+            second = self.multiply(self.sum(), token)
         self.close(opening)
-        return argument, base
+        return argument, second
+
+    def lambert(self, argument: Expr, branch: Expr | None, token: Token) -> Expr:
+        """LambertW(u) and LambertW(u, -1), the branches with real values."""
+        if branch not in (None, ZERO, MINUS_ONE):
+            self.fail("of the branches of LambertW 0 and -1 are read: LambertW(u, -1)", token)
+        args = (argument, MINUS_ONE) if branch is MINUS_ONE else (argument,)
+        found = self.apply(sympy.LambertW, *args, token=token)
+        self.must_not_vanish(domain_of(sympy.LambertW(*args, evaluate=False)))
+        return found
 
     def close(self, opening: Token) -> None:
         if not self.accept(")"):

@@ -5,6 +5,7 @@ from abel.rewrite.nodes import (
     base_exponent,
     call,
     difference,
+    lower_lambert,
     negate,
     power,
     power_bits,
@@ -40,7 +41,7 @@ from abel.rewrite.sums import (
 __all__ = [
     "TooLarge", "base_exponent", "call", "coefficients", "collect", "collectable", "difference",
     "expand", "expand_within", "expandable", "expanded_size", "grows_past", "has_exponential",
-    "has_logarithm", "has_root", "logarithm", "negate", "never_zero", "polynomial", "power",
-    "power_bits", "product", "rebuild", "replace", "root", "shift", "small_factors", "surd_bits",
-    "total", "undo",
+    "has_logarithm", "has_root", "logarithm", "lower_lambert", "negate", "never_zero",
+    "polynomial", "power", "power_bits", "product", "rebuild", "replace", "root", "shift",
+    "small_factors", "surd_bits", "total", "undo",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from sympy import (
     Expr,
     FiniteSet,
     I,
+    LambertW,
     Mul,
     Pow,
     Rational,
@@ -33,12 +34,12 @@ from sympy import (
     tan,
 )  # fmt: skip
 
-from abel.equation import MINUS_ONE, ONE, ZERO, integer_bits, remember
+from abel.equation import MINUS_ONE, ONE, ZERO, integer_bits, is_lower_lambert, remember
 
 MAX_NUMBER_BITS = 4096  # of a number that is computed
 MAX_ROOT_BITS = 2048  # of a number under a root: SymPy looks for its prime factors
 MAX_PRIME = 1 << 15
-ONE_ARGUMENT = FiniteSet(1)
+ONE_ARGUMENT, TWO_ARGUMENTS = FiniteSet(1), FiniteSet(2)
 INVERSE = {sin: asin, cos: acos, tan: atan, asin: sin, acos: cos, atan: tan}
 
 
@@ -269,6 +270,15 @@ def call(function: type, arg: Expr) -> Expr:
     return unevaluated
 
 
+def lower_lambert(arg: Expr) -> Expr:
+    """LambertW(arg, -1)"""
+    if is_simple(arg):
+        return LambertW(arg, MINUS_ONE)
+    unevaluated = Basic.__new__(LambertW, arg, MINUS_ONE)
+    unevaluated.nargs = TWO_ARGUMENTS
+    return unevaluated
+
+
 def base_exponent(factor: Expr) -> tuple[Expr, Expr]:
     """(u, n) of an integer power u**n, (factor, 1) of anything else."""
     if isinstance(factor, Pow) and factor.exp.is_Integer:
@@ -284,7 +294,7 @@ def rebuild(expr: Expr, args: list[Expr]) -> Expr:
         return product(*args)
     if isinstance(expr, Pow):
         return power(*args)
-    return call(expr.func, args[0])
+    return lower_lambert(args[0]) if is_lower_lambert(expr) else call(expr.func, args[0])
 
 
 def replace(expr: Expr, mapping: Mapping[Expr, Expr]) -> Expr:

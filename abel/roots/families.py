@@ -116,6 +116,17 @@ def exception(part: Any) -> tuple[Symbol, int | None, int] | None:
     return None
 
 
+def without_turns(value: Expr) -> Expr:
+    """With exp(2*pi*I*n) = 1, so that what is the same for all integers is no family."""
+    found = {}
+    for node in value.atoms(sp.exp):
+        whole = {symbol for symbol in node.free_symbols if symbol.is_integer}
+        once = sp.exp(node.args[0]) if whole else node  # SymPy knows of whole turns
+        if whole.isdisjoint(once.free_symbols):
+            found[node] = once
+    return replace(value, found)
+
+
 def implies(first: Any, second: Any) -> bool:
     """Whether a condition is seen to hold wherever the first one does."""
     if second is None or second == sp.true or first == second:

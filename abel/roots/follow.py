@@ -30,7 +30,7 @@ from abel.operations import (
     settle,
 )
 from abel.rewrite import replace
-from abel.roots.families import NAMES, Root, exception, implies
+from abel.roots.families import NAMES, Root, exception, implies, without_turns
 from abel.roots.merging import merged
 from abel.search import NEAR, REACH, Solution
 from abel.transforms import Substitute, unwind
@@ -168,7 +168,7 @@ class Explorer:
                 self.pending += leads
                 return True
             state, _ = advance(state, action, self.cache)
-        self.ends.append((unwind(state.stack, state.rhs), how))
+        self.ends.append((without_turns(unwind(state.stack, state.rhs)), how))
         return True
 
     def ask(self, state: State) -> tuple[tuple[Action, ...], bool]:

@@ -38,6 +38,8 @@ from sympy import (
 )  # fmt: skip
 from sympy.logic.boolalg import Boolean
 
+from abel.equation import is_lower_lambert
+
 PRECISIONS = (64, 256, 1024, 4096)  # bits, one after the other while a question is open
 MAX_EXPONENT_BITS = 64  # of an integer power; and of a root's index
 
@@ -70,6 +72,13 @@ def _atan(z: acb) -> acb:
     if (1 + z * z).is_zero():
         raise Undefined
     return z.atan()
+
+
+def lower_lambert(z: acb) -> acb:
+    """LambertW(z, -1), which is cut along all negative numbers."""
+    if z.is_zero():
+        raise Undefined
+    return z.lambertw(-1)
 
 
 FUNCTIONS: dict[type, Callable[[acb], acb]] = {
@@ -119,6 +128,8 @@ def ball_of(expr: Expr, known: dict[Expr, acb]) -> acb:
         found = (ball_of(expr.exp, known) * _log(ball_of(expr.base, known))).exp()
     elif kind in FUNCTIONS and len(expr.args) == 1:
         found = FUNCTIONS[kind](ball_of(expr.args[0], known))
+    elif is_lower_lambert(expr):
+        found = lower_lambert(ball_of(expr.args[0], known))
     elif isinstance(expr, (Rational, Float)):
         found = number(Rational(expr))
     elif expr in CONSTANTS:

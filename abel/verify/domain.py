@@ -26,7 +26,7 @@ from sympy import I, Pow, Symbol, exp, pi
 from sympy.polys.rings import PolyElement
 
 from abel.verify.balls import precision
-from abel.verify.kernels import INVERSE, NAME, PARITY, Kernel, KernelRing, lowest, shifted
+from abel.verify.kernels import INVERSE, LOWER, NAME, PARITY, Kernel, KernelRing, lowest, shifted
 
 BITS = (128, 1024, 4096)
 NUM_POINTS, MAX_BRANCHES = 3, 288
@@ -84,7 +84,7 @@ def cores(tower: KernelRing, f: PolyElement, done: set[PolyElement]) -> Iterator
         kind, arg, _ = tower.kernels[i]
         if kind in (exp, pi, I, PARITY, INVERSE) or (is_letter(kind) and not kind.is_integer):
             continue
-        if kind in (Pow, NAME, sp.asin, sp.atan, sp.LambertW):
+        if kind in (Pow, NAME, sp.asin, sp.atan, sp.LambertW, LOWER):
             yield from cores(tower, arg, done)  # 0 only where this is
         elif kind is sp.log:
             if arg is not None and arg != 1:
@@ -250,8 +250,8 @@ def root_values(u: acb, order: int, moves: bool) -> list[acb]:
 
 def inverse_values(kind: Any, u: acb, moves: bool) -> list[acb]:
     """Of a logarithm, an arc function or LambertW."""
-    if kind is sp.LambertW:
-        return [acb(ANY, ANY) if moves else u.lambertw()]
+    if kind in (sp.LambertW, LOWER):
+        return [acb(ANY, ANY) if moves else u.lambertw(-1 if kind is LOWER else 0)]
     value = getattr(u, kind.__name__)()
     if not moves:
         return [value]

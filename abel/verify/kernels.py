@@ -13,16 +13,21 @@ from typing import Any, NamedTuple
 
 import sympy as sp
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
-from sympy import QQ, Add, Expr, I, Mul, Pow, Rational, Symbol, pi
+from sympy import QQ, Add, Expr, I, LambertW, Mul, Pow, Rational, Symbol, pi
 from sympy.polys.rings import PolyElement, PolyRing, ring
 
-from abel.equation import ONE, remember
+from abel.equation import MINUS_ONE, ONE, remember
 
 MAX_WORK, MAX_POWER = 30_000, 200  # products of terms in one proof; exponents
 WORD = 256  # bits of two coefficients that count as one product more
 MAX_FACTOR_TERMS, MAX_FACTOR_SIZE = 16, 200  # terms, and product of (degree + 1), to be factored
 SMALL_PRIMES = tuple(sp.primerange(200))
 INVERSE, PARITY, NAME = "inverse", "parity", "name"  # kinds of kernels that are no functions
+
+
+def LOWER(u: Expr, evaluate: bool = False) -> Expr:
+    """LambertW(u, -1): the kind of a kernel that no class of SymPy stands for."""
+    return LambertW(u, MINUS_ONE, evaluate=evaluate)
 
 
 class GiveUp(Exception):

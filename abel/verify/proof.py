@@ -11,16 +11,19 @@ from __future__ import annotations
 import math
 from functools import reduce
 from itertools import product
+from typing import Any
 
 import sympy as sp
 from flint import acb, arb
 from sympy import QQ, Add, Expr, Float, I, Mul, Pow, Rational, Symbol, exp, pi
 from sympy.polys.rings import PolyElement
 
-from abel.equation import ONE, X, integer_bits, num_nodes
+from abel.equation import ONE, X, integer_bits, is_lower_lambert, num_nodes
 from abel.verify.balls import Point
 from abel.verify.kernels import (
     INVERSE,
+    LOWER,
+    MAX_POWER,
     PARITY,
     GiveUp,
     as_qq,
@@ -91,6 +94,9 @@ class Tower(SignedRing):
             result = self.exp(self.one)
         elif len(args) == 1:
             result = self.function(kind, expr, args[0])
+        elif is_lower_lambert(expr):
+            self.divide_by(args[0])
+            result = self.lambert(LOWER, args[0])
         else:
             raise GiveUp
         self.known[expr] = result
@@ -114,7 +120,7 @@ class Tower(SignedRing):
         elif kind is sp.Abs:
             result = self.absolute(arg)
         elif kind is sp.LambertW:
-            result = self.lambert(arg) if arg else self.zero
+            result = self.lambert(kind, arg) if arg else self.zero
         else:
             raise GiveUp
         return result
@@ -212,16 +218,41 @@ class Tower(SignedRing):
         )
         return self.times(self.power(base, int(whole)), root)
 
-    def lambert(self, f: PolyElement) -> PolyElement:
-        """W(f), which is u where f = u*exp(u) with a real u from -1 on."""
+    def lambert(self, branch: Any, f: PolyElement) -> PolyElement:
+        """W(f), which is u where f = u*exp(u) with a real u: on the principal branch from -1 on, on
+        the lower one up to -1.
+        """
+        bounds = (None, -ONE) if branch is LOWER else (-ONE, None)
         for (kind, arg, order), e, kernel in zip(self.kernels, lowest(f), self.ring.gens):
             if kind is not exp or not e or arg is None:
                 continue
             u = arg * QQ(e, order)
             if self.times(u, self.power(kernel, e)) == f and self.real(u):
-                if self.assume(self.expression(u), -ONE, None):
+                if self.assume(self.expression(u), *bounds):
                     return u
-        return self.kernel(sp.LambertW, f)
+        u = self.lower_value(f) if branch is LOWER else None
+        return self.kernel(branch, f) if u is None else u
+
+    def lower_value(self, f: PolyElement) -> PolyElement | None:
+        """LambertW(f, -1) where that is known: -1 at -1/e; for f = c*log(b) with rational c and b
+        the multiple n*log(b), if n*b**n is c: LambertW(-log(2)/2, -1) is -2*log(2).
+        """
+        if f == -self.exp(-self.one):
+            return -self.one
+        content, rest = f.primitive()
+        factors = []  # of b, which is no power of another number, so that n is whole
+        for monom, c in rest.terms():
+            kernel = self.kernels[monom.index(1)] if sum(monom) == 1 == max(monom) else None
+            if kernel is None or kernel.kind is not sp.log or not kernel.arg.is_ground:
+                return None
+            factors.append((kernel.arg.LC, int(c)))
+        ratio = LOWER(self.expression(f)) / self.expression(rest)
+        n = self.point.settle(ratio, lambda z: round(float(z.real.mid())))
+        if not n or abs(n) * sum(abs(e) for _, e in factors) > MAX_POWER:
+            return None
+        u = rest * int(n)
+        power = math.prod((p ** (e * int(n)) for p, e in factors), start=QQ(int(n)))
+        return u if power == content and self.assume(self.expression(u), None, -ONE) else None
 
     def absolute(self, f: PolyElement) -> PolyElement:
         """|f| = sqrt(f**2) where f is real, and only there; factor by factor."""
@@ -290,7 +321,7 @@ class Tower(SignedRing):
             return self.exp_of_angle(kind, u, c)
         if kind is sp.log:  # exp(c*log(u)) = u**c
             return self.root(u, c)
-        if kind is sp.LambertW and c.q == 1:  # exp(W(u)) = u/W(u)
+        if kind in (sp.LambertW, LOWER) and c.q == 1:  # exp(W(u)) = u/W(u)
             return self.power(self.times(u, self.inverse(self.ring.gens[places[0]])), int(c))
         return None
 

@@ -15,9 +15,9 @@ from itertools import islice, pairwise, product
 
 import numpy as np
 import sympy as sp
-from sympy import Expr, Poly, Pow, Symbol, acos, asin, log
+from sympy import E, Expr, Poly, Pow, Symbol, acos, asin, log
 
-from abel.equation import ONE, X, num_nodes, remember, vanishing_parts
+from abel.equation import ONE, X, is_lower_lambert, num_nodes, remember, vanishing_parts
 from abel.rewrite import replace
 from abel.verify.balls import enclosure
 
@@ -136,8 +136,8 @@ def strips(letter: Symbol, exprs: list[Expr]) -> list[float]:
 
 @remember
 def choosing(expr: Expr) -> tuple[Expr, ...]:
-    """What branches and poles in `expr` depend on: radicands, denominators, arguments of log, and
-    1 - u**2 for asin and acos.
+    """What branches and poles in `expr` depend on: radicands, denominators, arguments of log and
+    abs, 1 - u**2 for asin and acos, 1 + E*u for LambertW(u, -1).
     """
     found = [u for arg in expr.args for u in choosing(arg)]
     if isinstance(expr, Pow) and not (expr.exp.is_Integer and expr.exp.is_positive):
@@ -146,8 +146,10 @@ def choosing(expr: Expr) -> tuple[Expr, ...]:
         found.append(expr.args[0])
     elif isinstance(expr, asin | acos):
         found += [ONE - expr.args[0], ONE + expr.args[0]]
-    elif isinstance(expr, sp.atan | sp.LambertW | sp.tan):
+    elif isinstance(expr, sp.atan | sp.LambertW | sp.tan | sp.Abs):
         found.append(expr.args[0])
+        if is_lower_lambert(expr):  # it is real from -1/e to 0
+            found.append(ONE + E * expr.args[0])
     return tuple(dict.fromkeys(found))
 
 

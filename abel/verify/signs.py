@@ -13,7 +13,7 @@ from sympy.polys.rings import PolyElement
 
 from abel.equation import ONE, ZERO
 from abel.verify.balls import Point
-from abel.verify.kernels import Kernel, KernelRing, as_rational
+from abel.verify.kernels import LOWER, Kernel, KernelRing, as_rational
 
 
 def tentative(method: Callable) -> Callable:
@@ -81,6 +81,8 @@ class SignedRing(KernelRing):
         kind, arg, _ = kernel
         if kind in (Pow, I, sp.log, sp.LambertW):
             return self.sign(arg) == 1
+        if kind is LOWER:
+            return self.real(arg) and self.within(arg, -exp(-ONE), ZERO)
         if kind is sp.asin:
             return self.real(arg) and self.within(arg, -ONE, ONE)
         return arg is None or self.real(arg)

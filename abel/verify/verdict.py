@@ -104,12 +104,12 @@ def _outcome(equation: Equation, candidate: Expr, point: Point, precisions: tupl
 
 @remember
 def _has_branches(expr: Expr) -> bool:
-    """Whether a function of symbols with several branches occurs."""
+    """Whether a function of symbols with several branches occurs, or |u|, which is u or -u."""
     if not expr.free_symbols:
         return False
     if isinstance(expr, Pow) and not expr.exp.is_Integer and expr.base.free_symbols:
         return True
-    if isinstance(expr, sp.log | sp.asin | sp.acos | sp.atan | sp.LambertW):
+    if isinstance(expr, sp.log | sp.asin | sp.acos | sp.atan | sp.LambertW | sp.Abs):
         return True
     return any(_has_branches(arg) for arg in expr.args)
 
