@@ -33,7 +33,6 @@ from sympy.functions.elementary.hyperbolic import HyperbolicFunction, InverseHyp
 from abel.audit.attacks import A, B, C, Case, Probe, places
 from abel.equation import Equation, X
 
-
 FUNCTIONS = (log, asin, acos, atan, LambertW)  # of several branches
 
 

@@ -17,6 +17,7 @@ from abel.rewrite import difference, expand, grows_past
 
 PRIME = (1 << 61) - 1  # the datasets were drawn with it
 
+
 def scramble(text: str) -> int:
     """A pseudo-random element of the prime field."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) % PRIME
