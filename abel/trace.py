@@ -7,15 +7,16 @@ python -m abel.trace solution.json    # exit 0 if every field is what is derived
 from __future__ import annotations
 
 import json
+import re
 import sys
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from reprlib import Repr
 from typing import Any
 
-from sympy import Expr, latex, sstr
+from sympy import Add, Expr, Symbol, latex, sstr
 
-from abel.equation import Equation
-from abel.operations import OPERATIONS, Action, describe, legal_actions
+from abel.equation import Equation, renamed
+from abel.operations import OPERATIONS, Action, legal_actions
 from abel.parse import ParseError, parse, parse_expression
 from abel.transforms import Transform, unwind
 from abel.transitions import State, TransitionCache, land, start_of
@@ -24,6 +25,9 @@ from abel.verify import Verdict, valid_when_text, verify_root
 FORMAT = "abel-trace-1"
 MAX_BYTES = 4 << 20  # of a file; one without an end (/dev/zero) is not read to it
 MAX_STEPS = 10_000
+
+LONE_X = re.compile(r"(?<![A-Za-z\\])x(?![A-Za-z])")  # the letter, in words or LaTeX
+QUOTED = re.compile(r"'[^']*'")
 
 short = Repr()
 short.maxstring = short.maxother = 200
@@ -47,6 +51,7 @@ class Replay:
     differs: str  # the first field that is not what was derived ("step 2: transform"), or ""
     reason: str = ""  # how it differs
     verdict: Verdict | None = None  # on the root, if there is one and nothing differs
+    unknown: str = "x"  # what the user calls it
 
     def __bool__(self) -> bool:
         return not self.differs and bool(self.verdict)
@@ -62,7 +67,7 @@ class Replay:
             return "not solved: every step follows, and no root is claimed"
         if not self.verdict:
             return f"not solved: every step follows, and the root is {self.verdict.status}"
-        condition = valid_when_text(self.valid_when)
+        condition = renamed(valid_when_text(self.valid_when), self.unknown)
         return f"holds: every step follows, and the root is proved in the original{condition}"
 
 
@@ -70,6 +75,8 @@ class Replay:
 class Trace:
     """An episode: the original equation, its steps, and the root with its verdict if one was
     reached.
+
+    All is in the user's own letters: the unknown is x, or the letter that `unknown` names.
     """
 
     equation: str
@@ -77,6 +84,7 @@ class Trace:
     root: str | None = None
     status: str | None = None
     valid_when: str | None = None
+    unknown: str = "x"
 
     @classmethod
     def of(
@@ -97,7 +105,23 @@ class Trace:
             None if verdict is None else sstr(root),
             None if verdict is None else verdict.status,
             None if verdict is None or verdict.valid_when is None else sstr(verdict.valid_when),
-        )
+        ).renamed(equation.unknown)
+
+    def renamed(self, unknown: str) -> Trace:
+        """The trace of an equation about x as that of the same about another letter."""
+        steps = tuple(
+            replace(step, term=swap(step.term, unknown), equation=renamed(step.equation, unknown),
+                    transform=swap(step.transform, unknown))
+            for step in self.steps
+        )  # fmt: skip
+        return Trace(
+            renamed(self.equation, unknown), steps, swap(self.root, unknown), self.status,
+            swap(self.valid_when, unknown), unknown,
+        )  # fmt: skip
+
+    def in_x(self) -> Trace:
+        """The same in the letters of `parse`: the unknown is x, and x has the unknown's name."""
+        return replace(self.renamed(self.unknown), unknown="x")
 
     @property
     def solved(self) -> bool:
@@ -107,7 +131,7 @@ class Trace:
 
     def to_text(self) -> str:
         """The solution as a person would write it."""
-        said = [OPERATIONS[step.op].text.replace("{}", step.term or "") for step in self.steps]
+        said = [words(step.op, self.unknown).replace("{}", step.term or "") for step in self.steps]
         width = max(map(len, said), default=0)
         lines = [self.equation]
         for number, (step, action) in enumerate(zip(self.steps, said), 1):
@@ -119,19 +143,20 @@ class Trace:
         if self.root is None:
             return "not solved"
         condition = f", valid when {self.valid_when}" if self.valid_when else ""
-        return f"x = {self.root}   ({self.status}{condition})"
+        return f"{self.unknown} = {self.root}   ({self.status}{condition})"
 
     def to_latex(self) -> str:
         """An align* environment, one line a step."""
-        lines = [rf"& {parse(self.equation).to_latex()} \\"]
+        lines = [rf"& {parse(self.equation, self.unknown).to_latex()} \\"]
         for step in self.steps:
             lhs, rhs = map(as_latex, step.equation.split(" = "))
-            lines.append(rf"& {lhs} = {rhs} && {action_as_latex(step)} \\")
+            lines.append(rf"& {lhs} = {rhs} && {action_as_latex(step, self.unknown)} \\")
         if self.solved and self.root is not None:
             condition = ""
             if self.valid_when:
                 condition = rf" && \text{{valid when }} {self.valid_when}"
-            lines.append(rf"& x = {as_latex(self.root)}{condition}")
+            unknown = latex(Symbol(self.unknown))
+            lines.append(rf"& {unknown} = {as_latex(self.root)}{condition}")
         return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
 
     def to_data(self) -> dict[str, Any]:
@@ -174,7 +199,14 @@ class Trace:
         Needs no policy, and takes only the choice of actions from the document, and what an
         operation cannot derive anew (`Operation.retell`): the root is proved at the end.
         """
-        equation = parse(self.equation)
+        equation = parse(self.equation, self.unknown)
+        found = self.in_x().derive(equation)
+        # What is quoted in the reason are expressions and equations.
+        said = QUOTED.sub(lambda match: renamed(match[0], self.unknown), found.reason)
+        return replace(found, reason=said, unknown=self.unknown)
+
+    def derive(self, equation: Equation) -> Replay:
+        """The comparison, of a trace in x."""
         cache = rules()
         state = start_of(equation, cache)
         root = root_at(state)
@@ -285,6 +317,15 @@ def take(
 # ---- Text ----
 
 
+def swap(text: str | None, unknown: str) -> str | None:
+    return None if text is None else renamed(text, unknown)
+
+
+def words(operation: str, unknown: str) -> str:
+    """What an operation does, `{}` for its term, said of this unknown."""
+    return LONE_X.sub(lambda match: unknown, OPERATIONS[operation].text)
+
+
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object, unless a name stands in it twice: readers differ in which of them counts."""
     found = dict(pairs)
@@ -302,8 +343,10 @@ def checked(kind: type, data: Any, where: str = "") -> dict[str, Any]:
         if name not in known:
             raise ValueError(f"not a trace: {where}unknown field {shown(name)}")
     for name, each in known.items():
-        if name not in data and each.default is MISSING:
-            raise ValueError(f"not a trace: {where}{name} is missing")
+        if name not in data:
+            if each.default is MISSING:
+                raise ValueError(f"not a trace: {where}{name} is missing")
+            continue
         optional = "None" in str(each.type)
         value = data.get(name)
         if name != "steps" and not isinstance(value, str) and not (value is None and optional):
@@ -319,12 +362,19 @@ def as_latex(text: str) -> str:
         return rf"\mathtt{{{text.replace('_', chr(92) + '_')}}}"
 
 
-def action_as_latex(step: Step) -> str:
+def action_as_latex(step: Step, unknown: str) -> str:
+    template = LONE_X.sub(lambda match: latex(Symbol(unknown)), OPERATIONS[step.op].latex)
+    term = as_latex(step.term or "0")
+    if is_sum(step.term or "0"):
+        term = rf"\left({term}\right)"
+    return template.replace("{}", term)
+
+
+def is_sum(text: str) -> bool:
     try:
-        term = None if step.term is None else parse_expression(step.term)
-        return describe(Action(step.op, term), as_latex=True)
+        return isinstance(parse_expression(text), Add)
     except ParseError:
-        return OPERATIONS[step.op].latex.replace("{}", as_latex(step.term or ""))
+        return False
 
 
 def read(path: str) -> Trace:

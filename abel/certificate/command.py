@@ -31,7 +31,8 @@ def claim_of(path: str) -> Claim:
     trace = Trace.from_json(sys.stdin.read(MAX_BYTES)) if path == "-" else read(path)
     if not trace.solved or trace.root is None:
         raise ValueError("the trace is not solved: there is no proved root in it")
-    parse(trace.equation)
+    parse(trace.equation, trace.unknown)
+    trace = trace.in_x()  # the theorem is about x
     return Claim(trace.equation, trace.root, trace.valid_when)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sympy import Add, Expr, latex, sstr
@@ -103,13 +103,15 @@ def solved_form(lhs: Expr, rhs: Expr) -> bool:
     return lhs == X and not has_x(rhs)
 
 
-def describe(action: Action, as_latex: bool = False) -> str:
-    """What the action does, as a person would say or write it."""
+def describe(
+    action: Action, as_latex: bool = False, shown: Callable[[Expr | str], str] = sstr
+) -> str:
+    """What the action does, as a person would say or write it; `shown` prints a term."""
     row = OPERATIONS[action.op]
     template = row.latex if as_latex else row.text
     if action.term is None:
         return template
-    term = latex(action.term) if as_latex else sstr(action.term)
+    term = latex(action.term) if as_latex else shown(action.term)
     if isinstance(action.term, Add) and as_latex:
         term = rf"\left({term}\right)"
     return template.replace("{}", term)

@@ -39,7 +39,8 @@ class SolutionSet:
 
     def to_data(self) -> dict[str, Any]:
         return {
-            "format": FORMAT, "equation": self.problem.text, "family": self.problem.family,
+            "format": FORMAT, "equation": self.problem.text,
+            "unknown": self.problem.equation.unknown, "family": self.problem.family,
             "trace": self.solution.trace().to_data(), **self.roots.to_data(),
             "completeness": self.check.to_data(), "seconds": self.seconds,
         }  # fmt: skip
@@ -63,7 +64,7 @@ def solution_sets(study: Study, decoder: str) -> list[SolutionSet]:
                 cache,
             )
             seconds = time.process_time() - begun
-            check = check_roots(roots, oracle.solution_set(problem.text))
+            check = check_roots(roots, oracle.solution_set(problem.equation.text))
             found.append(SolutionSet(problem, solution, roots, check, seconds))
     progress.show("")
     return found

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sympy import sstr
 from sympy.printing.mathml import mathml
 
 from abel.datasets import DatasetError, Problem
@@ -25,6 +24,7 @@ from abel.search import Oracle, Policy, Solution, beam, greedy, search
 from abel.trace import Trace
 from abel.transitions import State, TransitionCache
 
+COST = ("solved", "transitions_per_equation", "ms_per_equation")  # columns of two reports
 CHUNK = 64  # equations decoded together
 ASTAR_WEIGHT = 1.0  # steps that a node or an edge counts for in A*'s guess
 
@@ -46,8 +46,9 @@ class Outcome:
     def of(cls, solution: Solution, seconds: float) -> Outcome:
         condition = solution.verdict.valid_when if solution.solved and solution.verdict else None
         return cls(
-            solution.solved, sstr(solution.root) if solution.solved else None,
-            None if condition is None else sstr(condition), seconds, solution.transitions,
+            solution.solved, solution.equation.shown(solution.root) if solution.solved else None,
+            None if condition is None else solution.equation.shown(condition), seconds,
+            solution.transitions,
             solution=solution,
         )  # fmt: skip
 
@@ -139,6 +140,15 @@ class Study:
     def summary(self, name: str, width: int | None = None) -> dict[str, Any]:
         return self.counted(self.decode(name, width))
 
+    def costs(self) -> list[dict[str, Any]]:
+        """What every decoder solves, and what it takes for it."""
+        rows = []
+        for name in DECODERS:
+            row = self.summary(name)
+            shown = "SymPy solve" if name == "oracle" else name
+            rows.append({"decoder": shown, **{column: row[column] for column in COST}})
+        return rows
+
     def counted(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         """Counts and means over the equations, as far as they have an outcome."""
         count = len(outcomes)
@@ -166,7 +176,8 @@ class Study:
             solvers = [name for name, outcome in outcomes.items() if outcome.solved]
             first = outcomes[solvers[0] if solvers else next(iter(outcomes))]
             rows.append({
-                "equation": problem.text, "family": problem.family, "solved": first.solved,
+                "equation": problem.text, "unknown": problem.equation.unknown,
+                "family": problem.family, "solved": first.solved,
                 "root": first.root, "valid_when": first.valid_when,
                 "steps": len(first.solution.path) if first.solution else None,
                 "branches": list(first.how), "reason": first.reason,
@@ -226,10 +237,10 @@ def fallen_back(
     outcome = Outcome.of(solution, seconds + time.perf_counter() - begun)
     if found is None:
         return replace(outcome, reason=why_no_root(solution.equation))
-    condition = found.verdict.valid_when
+    condition, shown = found.verdict.valid_when, solution.equation.shown
     return replace(
-        outcome, solved=True, root=sstr(found.root), solution=None, how=found.how,
-        valid_when=None if condition is None else sstr(condition),
+        outcome, solved=True, root=shown(found.root), solution=None, how=found.how,
+        valid_when=None if condition is None else shown(condition),
     )  # fmt: skip
 
 
@@ -253,7 +264,9 @@ def without_policy(study: Study, outcomes: list[Outcome], weight: float, show: C
 def by_sympy(study: Study, outcomes: list[Outcome], show: Callable) -> None:
     with Oracle(study.limit) as oracle:
         for problem in study.problems:
-            root, condition, reason, seconds = oracle(problem.text)
+            equation = problem.equation
+            root, condition, reason, seconds = oracle(equation.text)
+            root, condition = (each and equation.shown(each) for each in (root, condition))
             outcomes.append(Outcome(root is not None, root, condition, seconds, reason=reason))
             show()
 
@@ -307,7 +320,8 @@ def print_solutions(study: Study, outcomes: Sequence[Outcome], form: str, single
             print(trace.to_text() + (f": {why}" if why else ""))
         else:
             condition = f", valid when {outcome.valid_when}" if outcome.valid_when else ""
-            answer = f"x = {outcome.root}   (proved{condition})"
+            unknown = problem.equation.unknown
+            answer = f"{unknown} = {outcome.root}   (proved{condition})"
             print(f"{problem.text}   {answer if outcome.solved else f'not solved: {why}'}")
             for note in outcome.how if single else ():
                 print(f"    {note}")

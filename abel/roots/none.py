@@ -27,7 +27,7 @@ from abel.rewrite import (
 from abel.verify import Point, is_identity
 
 MAX_LEVELS, MAX_EXPANDED = 12, 300
-EVERY_X = "every x for which it is defined is a root"
+EVERY_X = "every {} for which it is defined is a root"
 
 
 def why_no_root(equation: Equation) -> str:
@@ -36,8 +36,8 @@ def why_no_root(equation: Equation) -> str:
     if grows_past(side, MAX_EXPANDED):
         return ""
     if is_identity(side):
-        return EVERY_X
-    reason = never_zero(side, MAX_LEVELS)
+        return EVERY_X.format(equation.unknown)
+    reason = equation.shown(never_zero(side, MAX_LEVELS))
     return f"there is no root: {reason}" if reason else ""
 
 
