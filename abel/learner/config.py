@@ -127,12 +127,21 @@ def go_on_with(trained: C, asked: Any, argv: Sequence[str], step: int) -> C:
 
 
 def hparams(config: Any) -> dict[str, Any]:
-    """All fields by name, those of nested dataclasses beside the others, as TensorBoard takes."""
+    """All fields by name, those of nested dataclasses beside the others, as TensorBoard takes: what
+    is no number, switch or text by the word that --help has for it.
+    """
     flat: dict[str, Any] = {}
     for name, value in vars(config).items():
-        plain = isinstance(value, bool | int | float | str)
-        flat |= hparams(value) if is_dataclass(value) else {name: value if plain else str(value)}
+        flat |= hparams(value) if is_dataclass(value) else {name: word(value)}
     return flat
+
+
+def word(value: Any) -> bool | int | float | str:
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return " ".join(str(word(part)) for part in value)
+    return "none" if value is None else getattr(value, "__name__", type(value).__name__)
 
 
 def config_from_dict(kind: type[C], data: Any) -> C:
