@@ -27,6 +27,7 @@ from abel.datasets import DatasetError, Problem, Unreadable, load_dataset, read_
 from abel.env import EnvConfig
 from abel.home import home
 from abel.learner.batch import collate
+from abel.learner.config import glued
 from abel.learner.events import training
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
 from abel.operations import OPERATIONS, Generator, settle
@@ -385,7 +386,8 @@ def main(args: Args, argv: Sequence[str]) -> int:
 def run(argv: Sequence[str]) -> int:
     """Evaluate as the command line says; the exit code."""
     try:
-        return main(tyro.cli(Args, args=argv, description=__doc__), argv)
+        words = glued(argv, "--equation")
+        return main(tyro.cli(Args, args=words, description=__doc__), argv)
     except (DatasetError, ParseError, RunError, UsageError, OSError) as error:
         print(f"evaluate.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 2

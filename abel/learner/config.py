@@ -113,6 +113,17 @@ def flags_given(argv: Sequence[str]) -> list[str]:
     return [word.split("=")[0].replace("_", "-") for word in argv if word.startswith("--")]
 
 
+def glued(argv: Sequence[str], flag: str) -> list[str]:
+    """The command line with a flag's value behind `=`: -x = 4 by itself would be another flag."""
+    found: list[str] = []
+    for word in argv:
+        if found and found[-1] == flag and not word.startswith("--"):
+            found[-1] = f"{flag}={word}"
+        else:
+            found.append(word)
+    return found
+
+
 def go_on_with(trained: C, asked: Any, argv: Sequence[str], step: int) -> C:
     """A run's own arguments, for more steps in all if the command line says so."""
     given = flags_given(argv)
