@@ -1,7 +1,7 @@
 """What is printed for what a new user types, to be read by people and compared by a test.
 
-    python -m tests.typed             # what differs from tests/golden_inputs.txt; exit 1 if anything
-    python -m tests.typed --write     # write that file anew, and read the difference
+    python -m tests.typed            # what differs from tests/golden_inputs.txt; exit 1 if anything
+    python -m tests.typed --write    # write that file anew, and read the difference
 
 The inputs are in tests/inputs.txt. The bundled agent answers them, as it does without --run.
 """

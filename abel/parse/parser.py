@@ -45,7 +45,7 @@ from abel.parse.limits import (
     is_wild,
     num_levels,
     root_index,
-    x_cancels,
+    without_x,
 )  # fmt: skip
 from abel.parse.tokens import ParseError, Token, as_typed, tokenize
 from abel.rewrite import TooLarge, power_bits, surd_bits
@@ -78,6 +78,11 @@ GREEK = (
     "mu", "nu", "xi", "omicron", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
 )  # fmt: skip
 LETTER = re.compile(rf"(?:[A-Za-z]|{'|'.join(GREEK)})(?:_?[0-9]+)?", re.IGNORECASE)
+# Where the unknown cancels out, by whether the number that is left is 0.
+LEFT = {
+    True: "this holds for every number for which it is defined",
+    False: "this holds for no number",
+}
 UNKNOWN = "the unknown is a letter, such as t, theta or v_0"
 
 
@@ -354,8 +359,9 @@ def parse(text: str, unknown: str | None = None) -> Equation:
     parser.finish()
     if name not in names:
         raise ParseError(text, None, f"the equation has no {name}{hint(names, unknown)}")
-    if x_cancels(lhs, rhs):
-        raise ParseError(text, None, f"{name} cancels out: nothing is left to solve for")
+    if (rest := without_x(lhs, rhs)) is not None:
+        left = LEFT[rest == 0] if rest.is_Rational else "nothing is left to solve for"
+        raise ParseError(text, None, f"{name} cancels out: {left}")
     domain, notes = tuple(parser.nonzero), tuple(parser.notes)
     typed = text.strip() if text.isascii() and "|" not in text else as_typed(tokens)
     return Equation(lhs, rhs, domain, renamed(typed, name), notes, name)
@@ -396,7 +402,7 @@ def hint(names: list[str], unknown: str | None) -> str:
         said.append("did you mean " + "*".join(filter(None, product.partition("x"))) + "?")
     elif product:
         said.append(f"'{product}' is read as one letter, write * between letters for a product")
-    elif unknown is None and len(letters) > 1:
+    elif len(letters) > 1:
         *first, last = letters
         which = f"{', '.join(first[-3:])} and {last}"
         said.append(f"it has {which}: choose one to solve for, such as --unknown {last}")
