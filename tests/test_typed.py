@@ -19,6 +19,7 @@ from abel.parse import parse_expression
 from abel.roots import why_no_root
 from abel.trace import main as check_trace
 from tests import typed
+from tests.recheck import check
 
 
 def refusal(text: str, unknown: str | None = None) -> str:
@@ -204,22 +205,33 @@ def answer(capsys, *words: str) -> tuple[int, str]:
 
 def test_every_decoder_answers_in_the_letter(capsys, tmp_path):
     out = tmp_path / "out.json"
-    words = ("--equation", "x*t = a", "--unknown", "t", "--budget", "50", "--json", str(out))
+    text = "2t = x"
+    words = ("--equation", text, "--unknown", "t", "--budget", "50", "--json", str(out))
     for decoder in ("greedy", "beam", "astar", "oracle"):
         code, said = answer(capsys, *words, "--decoder", decoder)
-        assert code == 0 and "t = a/x   (proved)" in said
+        assert code == 0 and "t = x/2   (proved)" in said
         (row,) = json.loads(out.read_text())["equations"]
-        assert (row["equation"], row["unknown"], row["root"]) == ("x*t = a", "t", "a/x")
+        assert (row["equation"], row["unknown"], row["root"]) == (text, "t", "x/2")
 
 
 def test_all_roots_are_told_in_the_letter_and_their_integer_is_another(capsys):
     code, said = answer(capsys, "--equation", "sin(n) = x", "--unknown", "n", "--all-roots")
     assert code == 0 and "n = 2*pi*m + asin(x)   (proved for all integers m)" in said
     assert "    sin(n) = x: take asin" in said and "complete" in said
+    code, said = answer(capsys, "--equation", "sin(n) = 1/2", "--all-roots")
+    assert code == 0 and "n = 2*pi*m + pi/6   (proved for all integers m)" in said
+    code, said = answer(capsys, "--equation", "sqrt(t^2) = x", "--unknown", "t", "--all-roots")
+    assert "valid when x >= 0" in said
     code, said = answer(
         capsys, "--equation", "t^2 = x", "--unknown", "t", "--all-roots", "--format", "latex"
     )
     assert r"& t = - \sqrt{x} \\" in said
+
+
+def test_stored_roots_are_rechecked_in_the_letter():
+    assert check("x*t = a", "a/x", None, "t") == "root"
+    assert check("x*t = a", "x/a", None, "t") == "no root"
+    assert check("x*t = a", "a/t", None) == "root"
 
 
 def test_an_equation_may_begin_with_a_minus_sign(capsys):

@@ -390,7 +390,7 @@ def unknown_of(names: list[str]) -> str:
     letters = letters_of(names)
     others = [name for name in letters if name != "e"] or letters
     alone = len(others) == 1 and LETTER.fullmatch(others[0])
-    return others[0] if alone and "x" not in letters else "x"
+    return others[0] if alone else "x"
 
 
 def hint(names: list[str], unknown: str | None) -> str:
