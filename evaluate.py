@@ -28,6 +28,7 @@ from abel.datasets import DatasetError, Problem, Unreadable, load_dataset, read_
 from abel.env import EnvConfig
 from abel.home import home
 from abel.learner.batch import collate
+from abel.learner.config import glued
 from abel.learner.events import training
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
 from abel.operations import OPERATIONS, Generator, settle
@@ -44,7 +45,6 @@ from train_ppo import FORMAT, as_policy, forward, load_agent
 # States that a search without a policy expands: per equation of a report, for a whole split.
 REPORT_BUDGET, SHARED_BUDGET = 200, 5_000
 WIDTHS = (1, 2, 5, 10, 20)
-COST = ("solved", "transitions_per_equation", "ms_per_equation")  # columns of two reports
 DORMANT_THRESHOLD = 0.1
 ABOUT_COV = ("trigger", "decomposition")  # reports on cov, which general agents do not have
 
@@ -71,6 +71,8 @@ class Args:
     """file to write the results to"""
     equation: str | None = None
     """solve this equation and show the steps"""
+    unknown: str | None = None
+    """the letter to solve for; x, or the only letter of an equation, if not given"""
     equations: str | None = None
     """solve the equations of this file; lines that cannot be read are counted and listed"""
     format: Literal["text", "latex", "json"] = "text"
@@ -212,12 +214,7 @@ def failures_report(study: Study, run: Run) -> dict[str, Any]:
 
 
 def cost_report(study: Study, run: Run) -> dict[str, Any]:
-    rows = []
-    for name in DECODERS:
-        row = study.summary(name)
-        shown = "SymPy solve" if name == "oracle" else name
-        rows.append({"decoder": shown, **{column: row[column] for column in COST}})
-    return {"n": len(study.problems), "budget": study.budget, "rows": rows}
+    return {"n": len(study.problems), "budget": study.budget, "rows": study.costs()}
 
 
 def dormant_report(study: Study, run: Run) -> dict[str, Any]:
@@ -326,10 +323,12 @@ def given_problems(args: Args) -> tuple[list[Problem] | None, list[Unreadable]]:
     """What --equation or --equations names, all of it parsed, and lines that cannot be read; None
     if a dataset is asked for.
     """
-    problems = None if args.equation is None else [Problem(args.equation)]
+    problems = None if args.equation is None else [Problem(args.equation, unknown=args.unknown)]
     refused: list[Unreadable] = []
     if args.equations is not None:
-        problems, refused = read_list(Path(args.equations))
+        problems, refused = read_list(Path(args.equations), args.unknown)
+    if problems is None and args.unknown is not None:
+        raise UsageError("--unknown goes with --equation or --equations")
     for note in dict.fromkeys(n for problem in problems or () for n in problem.equation.notes):
         print(f"note: {note}", file=sys.stderr)
     return problems, refused
@@ -387,7 +386,8 @@ def main(args: Args, argv: Sequence[str]) -> int:
 def run(argv: Sequence[str]) -> int:
     """Evaluate as the command line says; the exit code."""
     try:
-        return main(tyro.cli(Args, args=argv, description=__doc__), argv)
+        words = glued(argv, "--equation")
+        return main(tyro.cli(Args, args=words, description=__doc__), argv)
     except (DatasetError, ParseError, RunError, UsageError, OSError) as error:
         print(f"evaluate.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 2

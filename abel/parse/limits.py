@@ -155,15 +155,17 @@ def is_split_in_parts(base: Expr, exponent: Expr) -> bool:
     return num_levels(exponent) > 1 and (num_terms(exponent) > MAX_TERMS or is_imaginary(exponent))
 
 
-def x_cancels(lhs: Expr, rhs: Expr) -> bool:
-    """Whether no x is left of lhs - rhs after expanding, which is tried where it is quick."""
+def without_x(lhs: Expr, rhs: Expr) -> Expr | None:
+    """lhs - rhs if no x is left of it after expanding, which is tried where it is quick; names
+    stand for its powers and functions of numbers.
+    """
     at = values(lhs), values(rhs)
     if all(map(finite, at)) and depends_on_x(*at):
-        return False
+        return None
     expr = lhs - rhs
     if num_terms(expr) <= MAX_TERMS:
         # Names for constants such as 2^(1/3): `expand` can take minutes over a few of them.
         nodes = [n for n in sympy.preorder_traversal(expr) if num_levels(n) and is_constant(n)]
         names = {node: Dummy() for node in nodes if not isinstance(node, Add | Mul)}
         expr = sympy.expand(expr.xreplace(names))
-    return not has_x(expr)
+    return None if has_x(expr) else expr

@@ -11,7 +11,7 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.mathml import MathMLPresentationPrinter
 from sympy.printing.str import StrPrinter
 
-from abel.equation import ZERO
+from abel.equation import ZERO, caret
 from abel.render.lines import Formula
 
 LONG = 60  # characters of a side past which a formula may break between its terms
@@ -106,7 +106,7 @@ def written(printer: Any, formula: Formula, signs: dict[str, str]) -> str:
 
 
 def as_text(formula: Formula) -> str:
-    return written(Text(), formula, {})
+    return caret(written(Text(), formula, {}))
 
 
 def as_latex(formula: Formula) -> str:

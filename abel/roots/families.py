@@ -6,7 +6,7 @@ on integers says so; numbers and proofs come in only to find where beta lies (`a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -54,20 +54,19 @@ class Root:
             return False
         return Point({**letters, **dict(zip(self.integers, index))}).holds(self.valid_when)
 
-    def to_text(self) -> str:
+    def to_text(self, told: Callable[[Expr | str], str] = sstr) -> str:
         names = ", ".join(symbol.name for symbol in self.integers)
         status = self.status
         if names and status == "proved":
             status = f"proved for all integers {names}"
-        first = (
-            f"x = {self.shown or sstr(self.value)}   ({status}{valid_when_text(self.valid_when)})"
-        )
+        condition = told(valid_when_text(self.valid_when))
+        first = f"{told('x')} = {self.shown or told(self.value)}   ({status}{condition})"
         return "\n".join([first, *(f"    {note}" for note in self.how)])
 
-    def to_data(self) -> dict[str, Any]:
-        condition = None if self.valid_when is None else sstr(self.valid_when)
+    def to_data(self, shown: Callable[[Expr | str], str] = sstr) -> dict[str, Any]:
+        condition = None if self.valid_when is None else shown(self.valid_when)
         return {
-            "root": sstr(self.value), "integers": [symbol.name for symbol in self.integers],
+            "root": shown(self.value), "integers": [symbol.name for symbol in self.integers],
             "status": self.status, "valid_when": condition, "how": list(self.how),
             **({"shown": self.shown} if self.shown else {}),
         }  # fmt: skip

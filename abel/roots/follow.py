@@ -18,7 +18,7 @@ import sympy as sp
 from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
 
 from abel.env import EnvConfig, look
-from abel.equation import ZERO, Equation
+from abel.equation import ZERO, Equation, X
 from abel.operations import (
     OPERATIONS,
     Action,
@@ -55,12 +55,15 @@ class Roots:
     every_branch: bool  # whether every branch was followed to its end
 
     def to_text(self) -> str:
-        lines = [self.count(), *(root.to_text() for root in self.found)]
+        told = self.equation.told
+        lines = [self.count(), *(root.to_text(told) for root in self.found)]
         lines += ["not proved, not counted:"] * bool(self.unproven)
-        return "\n".join([*lines, *(root.to_text() for root in self.unproven)])
+        return "\n".join([*lines, *(root.to_text(told) for root in self.unproven)])
 
     def to_latex(self) -> str:
-        lines = [rf"& x = {latex(root.value)} \\" for root in self.found]
+        names = self.equation.latex_names
+        lines = [rf"& {names[X]} = {latex(root.value, symbol_names=names)} \\"
+                 for root in self.found]  # fmt: skip
         return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
 
     def count(self) -> str:
@@ -73,8 +76,8 @@ class Roots:
 
     def to_data(self) -> dict[str, Any]:
         return {
-            "roots": [root.to_data() for root in self.found],
-            "unproven": [root.to_data() for root in self.unproven],
+            "roots": [root.to_data(self.equation.shown) for root in self.found],
+            "unproven": [root.to_data(self.equation.shown) for root in self.unproven],
             "refuted": self.refuted, "every_branch_followed": self.every_branch,
         }  # fmt: skip
 
@@ -121,7 +124,7 @@ class Explorer:
         self, equation: Equation, decode: Decode, config: EnvConfig, cache: TransitionCache
     ) -> None:
         self.equation, self.decode, self.config, self.cache = equation, decode, config, cache
-        taken = {symbol.name for symbol in equation.coefficients}
+        taken = {equation.unknown, *(symbol.name for symbol in equation.coefficients)}
         self.names = [name for name in NAMES if name not in taken]
         self.pending: list[Lead] = []
         self.met: set[State] = set()
@@ -184,7 +187,7 @@ class Explorer:
         leads = []
         for factor in factors(state.lhs, state.rhs):
             part = land(state._replace(form=self.cache.form(factor, ZERO)), self.cache)
-            note = f"{state.form}: {sstr(factor)} = 0"
+            note = self.equation.told(f"{state.form}: {sstr(factor)} = 0")
             leads.append(Lead(part, how=(*how, note), num_integers=num_integers))
         return leads
 
@@ -203,8 +206,9 @@ class Explorer:
         for fork in row.forks(taken):
             lhs = after.lhs if fork.lhs is None else fork.lhs
             there = state.push(self.cache.form(*settle(lhs, fork.rhs)), fork.transform, row.kind)
-            step = describe(action._replace(op=fork.op or action.op))
-            note = (f"{form}: {step}, {fork.note}",) if fork.note else ()
+            told = self.equation.told
+            step = describe(action._replace(op=fork.op or action.op), told=told)
+            note = (f"{told(str(form))}: {step}, {told(fork.note)}",) if fork.note else ()
             used = num_integers + counts(fork, fresh)
             leads.append(Lead(land(there, self.cache), plan, trusted, (*how, *note), used))
         return leads

@@ -27,7 +27,8 @@ from abel.rewrite import (
 from abel.verify import Point, is_identity
 
 MAX_LEVELS, MAX_EXPANDED = 12, 300
-EVERY_X = "every x for which it is defined is a root"
+EVERY = "every "
+EVERY_X = EVERY + "{} for which it is defined is a root"
 NO_ROOT = "there is no root: "
 
 
@@ -37,8 +38,8 @@ def why_no_root(equation: Equation) -> str:
     if grows_past(side, MAX_EXPANDED):
         return ""
     if is_identity(side):
-        return EVERY_X
-    reason = never_zero(side, MAX_LEVELS)
+        return EVERY_X.format(equation.unknown)
+    reason = equation.told(never_zero(side, MAX_LEVELS))
     return NO_ROOT + reason if reason else ""
 
 

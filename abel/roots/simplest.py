@@ -18,6 +18,7 @@ from flint import acb, arb, fmpq, fmpz_mat
 from sympy import Add, Expr, I, Integer, Mul, Pow, Rational, exp, log, pi, sqrt, sstr
 
 from abel.equation import Equation, X, num_nodes
+from abel.render import Formula, as_text
 from abel.rewrite import difference, rebuild
 from abel.roots.polynomial import Isolated, isolated_roots, the_one
 from abel.roots.values import BITS, ball_of_number, has_cut
@@ -314,12 +315,12 @@ def written(form: Expr) -> str:
     terms = Add.make_args(form)
     plain = all(part.base.is_Rational for part in form.atoms(Pow)) and not form.free_symbols
     if not plain or len(terms) == 1 or form.atoms(sp.Function, sp.NumberSymbol):
-        return sstr(form)
+        return as_text(Formula(form))
     denominator = lcm(*(int(term.as_coeff_Mul()[0].q) for term in terms))
     if denominator == 1:
-        return sstr(form)
+        return as_text(Formula(form))
     top = Add(*[term * denominator for term in terms])
-    return sstr(Mul(Rational(1, denominator), top, evaluate=False))
+    return as_text(Formula(Mul(Rational(1, denominator), top, evaluate=False)))
 
 
 def number_beside(form: Expr, digits: int = 7) -> str:
