@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import re
-import sys
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from itertools import zip_longest
 from reprlib import Repr

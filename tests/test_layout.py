@@ -35,7 +35,7 @@ ENVIRONMENT = (
 )  # fmt: skip
 ROOMS = (
     "search", "roots", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts",
-    "stats", "report", "answers",
+    "stats", "analysis", "report", "answers",
 )  # fmt: skip
 COMMANDS = ("diagram", "playground", "soundness", "cohort", "certificate", "bench", "__main__")
 # Rooms with one door: others import what `__init__` names, and no file behind it.
@@ -198,7 +198,7 @@ def test_torch_comes_with_networks_only():
     networks = {
         "learner.batch", "learner.checkpoint", "learner.forward", "learner.rollout",
         "learner.scalars", "paper.curiosity", "paper.encoders", "paper.padded", "picov.network",
-        "picov.supervise", "report.probes", "report.validation",
+        "picov.supervise", "analysis.probes", "report.reports", "report.validation",
     }  # fmt: skip
     assert importers("torch", True) == {*networks, "picov.__main__", "train_ppo", "evaluate"}
     with_torch = {name for name in MODULES if "torch" in reaches(name)}

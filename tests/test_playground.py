@@ -99,10 +99,10 @@ def test_another_action_leads_where_the_environment_says(thinker, ask):
     env = Env([QUADRATIC], thinker.mind(REFERENCE).config)
     env.reset()
     env.step(chosen)
-    assert found["text"] == str(env.form) and found["path"] == [chosen]
-    (step,) = found["steps"]
+    assert found["text"] == str(env.form).replace("**", "^") and found["path"] == [chosen]
+    (step,), (line,) = found["steps"], found["lines"]
     before = next(each for each in first["actions"] if each["index"] == chosen)
-    assert step["words"] == "subtract c"
+    assert (line["step"], line["words"]) == (1, "subtract c")
     assert step["probability"] == pytest.approx(before["probability"], rel=1e-3)
     assert ask("look") == first  # going back
 
@@ -213,8 +213,11 @@ WORDY = ("exp(x)*pi = a", "sqrt(x + a) = b", "sin(2*x) = a", "x^(1/3) + I = a", 
 @pytest.mark.parametrize("equation", WORDY)
 def test_formulas_are_mathml_without_entities(ask, equation):
     found = ask("finish", equation)
-    markups = [found["start"], found["markup"], *(step["markup"] for step in found["steps"])]
-    for markup in markups:
+    parts = [part for line in found["lines"] for part in (*line["said"], *line["where"])]
+    lists = [found["start"], *(each["markup"] for each in (*found["lines"], *parts))]
+    lists += [found["verdict"]["markup"]] if found["verdict"] else []
+    assert len(lists) > 1
+    for markup in [piece for pieces in lists for piece in pieces]:
         assert ET.fromstring(markup).tag.endswith("}math"), markup
         assert "&" not in markup.replace("&lt;", "").replace("&gt;", "")
         assert ">-" not in markup  # a hyphen

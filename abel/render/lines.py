@@ -16,7 +16,7 @@ from sympy import Add, Expr, Pow, Symbol, atan, sstr
 
 from abel.derive import push, root_at, rules
 from abel.equation import ONE, Equation, X, caret, has_x, split_factor
-from abel.operations import OPERATIONS, Action, terms_of, worded
+from abel.operations import OPERATIONS, Action, describe, terms_of, worded
 from abel.parse import ParseError, parse, parse_expression
 from abel.render.letters import CHANGED, CHOSEN, NAMED, Letters
 from abel.rewrite import TooLarge, coefficients, difference, expand, grows_past, replace
@@ -74,24 +74,46 @@ class Lines(NamedTuple):
 
 def lines_of(trace: Any) -> Lines:
     """The lines of a solution, in the letters of whoever asked for it."""
+    return walked(trace)[0]
+
+
+def lines_and_choices(
+    trace: Any, actions: Sequence[Action]
+) -> tuple[Lines, list[tuple[Part, ...]]]:
+    """The lines, and what actions that may come next would do, in the same letters."""
+    lines, walk = walked(trace)
+    if walk is None:
+        return lines, [(describe(action),) for action in actions]
+    return lines, [walk.choice(action) for action in actions]
+
+
+def walked(trace: Any) -> tuple[Lines, Walk | None]:
+    """The lines, and the walk to their end if every step follows."""
     in_x = trace.in_x()
     try:
         equation = parse(trace.equation, trace.unknown)
     except ParseError:
         lines = [Line(None, (), trace.equation), *as_recorded(trace, 0)]
-        return Lines(tuple(lines), answer_of(trace, None, None))
+        return Lines(tuple(lines), answer_of(trace, None, None)), None
     walk = Walk(equation)
     lines = [Line(None, (), walk.formula(equation.lhs, equation.rhs))]
     for number, step in enumerate(in_x.steps, 1):
         new = walk.take(number, step, lines[-1])
         if new is None:
             lines += as_recorded(trace, number - 1)
-            return Lines(tuple(lines), answer_of(trace, walk.letters, None))
+            return Lines(tuple(lines), answer_of(trace, walk.letters, None)), None
         lines += new
     root = root_at(walk.state)
     if root is not None and in_x.root == sstr(root):
         lines += walk.put_back(0)
-    return Lines(tuple(lines), answer_of(trace, walk.letters, root))
+    return Lines(tuple(lines), answer_of(trace, walk.letters, root)), walk
+
+
+def root_formula(equation: Equation, root: Expr) -> Formula:
+    """The unknown and a root of it, in the letters of whoever asked."""
+    letters = Letters(equation)
+    shown = letters.shown(root, letters.unknown)
+    return Formula(letters.unknown, shown, unknown=letters.unknown)
 
 
 def answer_of(trace: Any, letters: Letters | None, root: Expr | None) -> Line | None:
@@ -145,6 +167,11 @@ class Walk:
         if there is not before:
             lines += self.landings()
         return lines if str(self.state.form) == step.equation else None
+
+    def choice(self, action: Action) -> tuple[Part, ...]:
+        """What an action would do."""
+        row, term = worded(action)
+        return self.sentence(row.text, term, self.now)
 
     def level(self, transform: Transform, action: Action) -> Level:
         fresh, now = self.letters.fresh, self.now

@@ -9,6 +9,9 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
+from abel.analysis.failures import candidates, diagnose
+from abel.analysis.kinds import structural_type
+from abel.analysis.trigger import tally
 from abel.datasets import DatasetError, Problem
 from abel.env import EnvConfig
 from abel.equation import Equation
@@ -16,9 +19,6 @@ from abel.learner.progress import Progress
 from abel.operations import Generator
 from abel.parse import ParseError, parse_expression
 from abel.render import for_pages
-from abel.report.failures import candidates, diagnose
-from abel.report.kinds import structural_type
-from abel.report.trigger import tally
 from abel.roots import (
     Answer,
     Branch,

@@ -10,7 +10,7 @@ from sympy import Expr
 
 from abel.equation import Equation, X, has_x
 from abel.render import condition_text
-from abel.roots.families import Root
+from abel.roots.families import Root, beside
 from abel.roots.merging import distinct_roots
 from abel.roots.none import EVERY, NO_ROOT
 from abel.roots.polynomial import isolated_roots
@@ -33,8 +33,7 @@ class Answer:
 
     def both(self) -> str:
         """The root with the number beside it."""
-        separator = " " if self.beside[:1] == "=" else ", "
-        return f"{self.shown}{separator}{self.beside}" if self.beside else self.shown
+        return beside(self.shown, self.beside)
 
     def to_text(self, valid_when: str | None) -> str:
         condition = f", valid when {condition_text(valid_when)}" if valid_when else ""
@@ -56,7 +55,7 @@ def as_told(equation: Equation, root: Root) -> Root:
     single = root.proved and not root.integers
     form = simplest(equation, root.value) if single else root.value
     text = equation.shown(written(form))
-    return replace(root, shown=Answer(text, number_beside(form)).both())
+    return replace(root, form=form, shown=text, beside=number_beside(form))
 
 
 # ---- More roots ----

@@ -33,7 +33,10 @@ class Root:
     valid_when: Any = None
     how: tuple[str, ...] = ()
     proved_at: tuple[tuple[int, ...], ...] | None = None  # values of its integers, None for all
-    shown: str = ""  # its simplest form, with a number beside it, where that was asked for
+    # How it is shown, where that was asked for: its simplest form, as text, the number beside it.
+    form: Expr | None = None
+    shown: str = ""
+    beside: str = ""
 
     @property
     def proved(self) -> bool:
@@ -60,7 +63,8 @@ class Root:
         if names and status == "proved":
             status = f"proved for all integers {names}"
         condition = told(valid_when_text(self.valid_when))
-        first = f"{told('x')} = {self.shown or told(self.value)}   ({status}{condition})"
+        value = beside(self.shown, self.beside) if self.shown else told(self.value)
+        first = f"{told('x')} = {value}   ({status}{condition})"
         return "\n".join([first, *(f"    {note}" for note in self.how)])
 
     def to_data(self, shown: Callable[[Expr | str], str] = sstr) -> dict[str, Any]:
@@ -68,8 +72,14 @@ class Root:
         return {
             "root": shown(self.value), "integers": [symbol.name for symbol in self.integers],
             "status": self.status, "valid_when": condition, "how": list(self.how),
-            **({"shown": self.shown} if self.shown else {}),
+            **({"shown": beside(self.shown, self.beside)} if self.shown else {}),
         }  # fmt: skip
+
+
+def beside(text: str, number: str) -> str:
+    """A root and the number that it is: "1/2 = 0.5" or "sqrt(2), about 1.414214"."""
+    separator = " " if number[:1] == "=" else ", "
+    return f"{text}{separator}{number}" if number else text
 
 
 # ---- Conditions taken apart ----

@@ -15,10 +15,10 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import sympy as sp
-from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
+from sympy import And, Expr, Integer, Ne, Symbol, sstr
 
 from abel.env import EnvConfig, look
-from abel.equation import ZERO, Equation, X
+from abel.equation import ZERO, Equation
 from abel.operations import (
     OPERATIONS,
     Action,
@@ -29,6 +29,7 @@ from abel.operations import (
     out_of_reach,
     settle,
 )
+from abel.render import Line, Lines, condition, root_formula, to_latex
 from abel.rewrite import replace
 from abel.roots.families import NAMES, Root, exception, implies
 from abel.roots.merging import merged
@@ -61,10 +62,18 @@ class Roots:
         return "\n".join([*lines, *(root.to_text(told) for root in self.unproven)])
 
     def to_latex(self) -> str:
-        names = self.equation.latex_names
-        lines = [rf"& {names[X]} = {latex(root.value, symbol_names=names)} \\"
-                 for root in self.found]  # fmt: skip
-        return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
+        """An align* environment: each root in its simplest form, and when it is one."""
+        lines = [self.line(root) for root in self.found]
+        return to_latex(Lines(tuple(lines), None))
+
+    def line(self, root: Root) -> Line:
+        names = ", ".join(symbol.name for symbol in root.integers)
+        said = [f"for all integers {names}"] * bool(names and root.status == "proved")
+        if root.valid_when is not None:
+            stored = self.equation.shown(root.valid_when)
+            said += [", " * bool(said) + "valid when ", *condition(stored)]
+        value = root.value if root.form is None else root.form
+        return Line(None, tuple(said), root_formula(self.equation, value))
 
     def count(self) -> str:
         families = sum(bool(root.integers) for root in self.found)

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from abel.analysis.trigger import tally
 from abel.datasets import Problem
 from abel.env import EnvConfig
 from abel.operations import Generator, propose
 from abel.parse import CONSTANTS, FUNCTIONS
-from abel.report.trigger import tally
 from abel.search import Policy, greedy
 
 FRESH = "hjklmnpqrstuvwyz"  # letters of no generated dataset
