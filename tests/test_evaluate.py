@@ -17,6 +17,7 @@ import train_ppo
 from abel import Trace, load_dataset
 from abel.report.study import DECODERS
 from abel.report.tables import TABLES, layout
+from abel.search import greedy
 from abel.search import SetAnswer, search
 from abel.trace import main as check_trace
 
@@ -124,7 +125,7 @@ def test_a_batch_gives_a_line_each_and_its_exit_code(run_dir, linear, batch, cap
 
 
 def test_an_equation_that_fails_fails_alone(run_dir, linear, batch, capsys, monkeypatch):
-    decode = evaluate.greedy
+    decode = greedy
 
     def short_of_memory(policy, problems, *rest, **flags):
         if any(problem.text == "b + a*x = 0" for problem in problems):
@@ -182,7 +183,7 @@ def test_a_list_is_written_while_it_is_solved(run_dir, linear, capsys, tmp_path,
     """What ends the command by force costs the equations under way, and none before them."""
     path, out = tmp_path / "long.txt", tmp_path / "out.json"
     path.write_text("# a comment\nx + = 2\n" + "a*x + b = 0\n" * 20)
-    seen, decode = [], evaluate.greedy
+    seen, decode = [], greedy
 
     def watched(*args, **flags):
         if out.exists():
@@ -372,9 +373,9 @@ def test_the_reference_agent_finds_cardanos_way(capsys):
     said = capsys.readouterr().out.splitlines()
     assert said[-2].endswith("(proved)") and len(said) == 12
     assert [re.split(" {3,}", line.strip())[0] for line in said[1:-2]] == [
-        "1. put x = t - p/(3*t) and clear denominators", "2. let u = t**3",
+        "1. put x = t - p/(3*t) and clear denominators", "2. let u = t^3",
         "3. put u = s - q/2, so that the term in s vanishes", "4. subtract a",
-        "5. take the square root", "as u = s - q/2", "as u = t**3",
+        "5. take the square root", "as u = s - q/2", "as u = t^3",
         "6. take the cube root", "as x = t - p/(3*t)",
     ]  # fmt: skip
 

@@ -225,7 +225,7 @@ def test_all_roots_are_told_in_the_letter_and_their_integer_is_another(capsys):
     code, said = answer(
         capsys, "--equation", "t^2 = x", "--unknown", "t", "--all-roots", "--format", "latex"
     )
-    assert r"& t = - \sqrt{x} \\" in said
+    assert r"& t = \sqrt{x} \\" in said and r"& t = - \sqrt{x}" in said
 
 
 def test_stored_roots_are_rechecked_in_the_letter():
@@ -326,7 +326,8 @@ def test_a_text_in_ascii_is_kept_as_it_was_typed():
         ("(|x) = 3|", "a second '|'"),
         ("|| = x", "a second '|'"),
         ("x½ 2 = 1", "a number right after a factor"),
-        ("sin²(x) = 1", "write sin(x)^2"),
+        ("sin² x = 1", "write sin(x)^2"),
+        ("sin⁻¹(x) = 1", "write asin(...) or 1/sin(...)"),
         ("x ＜ 3", "inequalities are not supported"),
         ("x ☃ 3", "unexpected character"),
     ],

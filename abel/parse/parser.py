@@ -267,9 +267,25 @@ class Parser:
                 self.notes[f"{name} is {NUMBERS[name]}; write another letter for a constant"] = None
             meant = self.bound.get(name) or CONSTANTS.get(name)
             return self.check(meant or Symbol(name), token)
-        if not called:
-            power = f"; write {name}(x)^2 for a power of it" * (self.token.kind == "^")
+        return self.called(token) if called else self.powered(token)
+
+    def powered(self, token: Token) -> Expr:
+        """sin^2(u) as sin(u)^2."""
+        name, after = token.text, [each.kind for each in self.tokens[self.index : self.index + 3]]
+        exponent = self.tokens[self.index + 1] if after[0] == "^" else token
+        if exponent.kind in ("-", "(") and f"a{name}" in FUNCTIONS:
+            reason = f"{name} to the -1 could mean two things; write a{name}(...) or 1/{name}(...)"
+            self.fail(reason, token)
+        if after != ["^", "number", "("] or not exponent.text.isdigit():
+            power = f"; write {name}(x)^2 for a power of it" * (after[0] == "^")
             self.fail(f"{name} needs parentheses: {name}(...){power}", token)
+        self.index += 1
+        (raised,) = self.atom()
+        return self.power(self.called(token), raised, exponent)
+
+    def called(self, token: Token) -> Expr:
+        """A function of what stands in the brackets that come next."""
+        name = token.text
         argument, base = self.arguments(token)
         if base is not None:
             return self.identity(WITH_BASE, token, u=argument, v=base)

@@ -12,7 +12,17 @@ from typing import Any
 from abel.datasets import Problem
 from abel.learner.progress import Progress
 from abel.report.study import Study
-from abel.roots import STATES, Check, Roots, all_roots, answer_of, as_told, check_roots
+from abel.roots import (
+    STATES,
+    Check,
+    Roots,
+    all_roots,
+    answer_of,
+    as_told,
+    check_roots,
+    unsolved,
+    why_no_root,
+)
 from abel.search import Oracle, Solution
 
 FORMAT = "abel-roots-1"
@@ -29,14 +39,18 @@ class SolutionSet:
     seconds: float
 
     def to_text(self) -> str:
-        first = f"{self.problem.text}\nno first root found"
+        equation, verdict = self.solution.equation, self.solution.verdict
+        found = self.roots.to_text() if self.roots.found or self.roots.unproven else ""
         if self.solution.solved:
-            equation, verdict = self.solution.equation, self.solution.verdict
             condition = None if verdict is None else verdict.valid_when
             answer = answer_of(equation, self.solution.root)
             last = answer.to_text(None if condition is None else equation.shown(condition))
             first = self.solution.trace().to_text(last)
-        return "\n".join([first, "", self.roots.to_text(), self.check.to_text()])
+        else:
+            first = self.problem.text
+        why = "" if self.roots.found else unsolved(why_no_root(equation))
+        said = [f"\n{found}" if found else "", why, self.check.to_text()]
+        return "\n".join([first, *filter(None, said)])
 
     def to_latex(self) -> str:
         return "\n".join([self.solution.trace().to_latex(), self.roots.to_latex()])

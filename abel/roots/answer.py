@@ -12,13 +12,13 @@ from abel.equation import Equation, X, has_x
 from abel.render import condition_text
 from abel.roots.families import Root, beside
 from abel.roots.merging import distinct_roots
-from abel.roots.none import EVERY, NO_ROOT
+from abel.roots.none import EVERY, NO_ROOT, never_real
 from abel.roots.polynomial import isolated_roots
 from abel.roots.simplest import number_beside, simplest, written
 from abel.verify import Verdict
 
 MAX_SHOWN = 200  # characters of a candidate that is no root
-HOW_TO = "--all-roots goes on to the others"
+HOW_TO = "--all-roots goes on to the other"
 
 
 @dataclass(frozen=True)
@@ -66,14 +66,16 @@ def more_roots(equation: Equation) -> str:
     places = isolated_roots(equation)
     count = distinct_roots(equation) if places is None else len(places)
     if count is not None and count > 1:
+        others = f"{HOW_TO}{'s' * (count > 2)}"
         if places is None:
-            return f"{count} roots in general: {HOW_TO}"
+            return f"{count} roots in general: {others}"
         real = sum(place.is_real for place in places)
         told = "" if real == count else f", {real or 'none'} of them real"
-        return f"{count} roots{told}: {HOW_TO}"
+        return f"{count} roots{told}: {others}"
+    told = ", none of them real" if never_real(equation) else ""
     if count is None and is_periodic(equation):
-        return f"infinitely many roots: {HOW_TO}"
-    return ""
+        return f"infinitely many roots{told}: {HOW_TO}s"
+    return "no root is real" if told else ""
 
 
 def is_periodic(equation: Equation) -> bool:

@@ -29,7 +29,7 @@ from abel.operations import (
     out_of_reach,
     settle,
 )
-from abel.render import Line, Lines, condition, root_formula, to_latex
+from abel.render import Formula, Line, Lines, as_text, condition, root_formula, to_latex
 from abel.rewrite import replace
 from abel.roots.families import NAMES, Root, exception, implies
 from abel.roots.merging import merged
@@ -196,9 +196,19 @@ class Explorer:
         leads = []
         for factor in factors(state.lhs, state.rhs):
             part = land(state._replace(form=self.cache.form(factor, ZERO)), self.cache)
-            note = self.equation.told(f"{state.form}: {sstr(factor)} = 0")
+            told = self.told(state, factor, ZERO) or "another factor is 0"
+            note = self.note(state, told)
             leads.append(Lead(part, how=(*how, note), num_integers=num_integers))
         return leads
+
+    def told(self, state: State, lhs: Expr, rhs: Expr) -> str:
+        """An equation of a state; nothing after a substitution, when x is another one."""
+        return "" if state.stack else self.equation.told(as_text(Formula(lhs, rhs)))
+
+    def note(self, state: State, what: str) -> str:
+        """Where a branch parts from the steps that are shown, and how."""
+        equation = self.told(state, state.lhs, state.rhs)
+        return f"{equation}: {what}" if equation else what
 
     def fork(self, lead: Lead, action: Action) -> list[Lead]:
         """The branches of a step, the principal one among them; none if there is only one."""
@@ -217,7 +227,7 @@ class Explorer:
             there = state.push(self.cache.form(*settle(lhs, fork.rhs)), fork.transform, row.kind)
             told = self.equation.told
             step = describe(action._replace(op=fork.op or action.op), told=told)
-            note = (f"{told(str(form))}: {step}, {told(fork.note)}",) if fork.note else ()
+            note = (self.note(state, f"{step}, {told(fork.note)}"),) if fork.note else ()
             used = num_integers + counts(fork, fresh)
             leads.append(Lead(land(there, self.cache), plan, trusted, (*how, *note), used))
         return leads
