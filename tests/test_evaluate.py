@@ -17,8 +17,7 @@ import train_ppo
 from abel import Trace, load_dataset
 from abel.report.study import DECODERS
 from abel.report.tables import TABLES, layout
-from abel.search import greedy
-from abel.search import SetAnswer, search
+from abel.search import SetAnswer, greedy, search
 from abel.trace import main as check_trace
 
 FILE = "one\ta*x + b = 0\none\tb + a*x = 0\ntwo\tsqrt(x) + 1 = 0\n"

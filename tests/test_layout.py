@@ -68,7 +68,7 @@ NOT_SIMPLE = {  # and why
          "numeric.sample", "search.oracle.explicit",
     },
     "one argument, whose tests follow from each other": {
-        "operations.world.powers.matching", "parse.parser.named", "roots.none.out_of_range",
+        "operations.world.powers.matching", "roots.none.out_of_range",
         "certificate.statement.find_models", "certificate.statement.state",
         "lost_roots.fraction", "roots.families.is_within", "roots.follow.judge",
         "trace.follow", "verify.proof.inverse_trig", "verify.proof.split",

@@ -425,7 +425,8 @@ def test_the_real_part_stands_before_the_imaginary_one():
     ("sqrt(2*a/b)", "sqrt(2*a/b)"), ("(3*a/(4*pi))^(1/3)", "(3*a/(4*pi))^(1/3)"),
     ("5*sqrt(3*a)", "5*sqrt(3*a)"), ("sqrt(a/2)", "sqrt(a/2)"), ("-sqrt(6*a)/5", "-sqrt(6*a)/5"),
     ("1 + c*sqrt(2*a)", "c*sqrt(2*a) + 1"), ("(4*a)^(1/3)", "(4*a)^(1/3)"),
-    ("sqrt(3)*sqrt(a + b)", "sqrt(3)*sqrt(a + b)"), ("sqrt(5)/2", "sqrt(5)/2"), ("-(3*a/(4*pi))^(1/3)", "-(3*a/(4*pi))^(1/3)"),
+    ("sqrt(3)*sqrt(a + b)", "sqrt(3)*sqrt(a + b)"), ("sqrt(5)/2", "sqrt(5)/2"),
+    ("-(3*a/(4*pi))^(1/3)", "-(3*a/(4*pi))^(1/3)"),
     ("sqrt(-2*a)", "sqrt(-2*a)"), ("sqrt(2)*a^(1/3)", "sqrt(2)*a^(1/3)"),
 ])  # fmt: skip
 def test_the_root_of_a_product_is_one_root(text, shown):

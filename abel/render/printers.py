@@ -66,24 +66,35 @@ def joined(factors: list[Expr]) -> list[Expr]:
     if target is None:
         return factors
     index = ONE / target.exp
-    own = [f for f in factors if isinstance(f, Pow) and f.base.is_number and f.base.is_positive
-           and f.exp.is_Rational and not f.exp.is_Integer
-           and (f.exp * index).is_Integer]  # fmt: skip
+    own = [f for f in factors if is_root_of_number(f, index)]
     if not own:
         return factors
     inside = Mul(*(f.base ** (f.exp * index) for f in own))
     others = [f for f in factors if f is not target and f not in own]
-    number = next((f for f in others if f.is_Rational), ONE)
-    taken_in = inside * abs(number) ** index
-    if number is not ONE and height(taken_in) <= max(height(inside), height(number)):
-        inside = taken_in
-        others = [*[MINUS_ONE] * (number.is_negative is True), *(f for f in others if f != number)]
+    inside, others = with_number(inside, others, index)
     # SymPy leaves this base alone, whatever printers do with the product.
     return [*others, Pow(UnevaluatedExpr(inside * target.base), target.exp)]
 
 
+def with_number(inside: Expr, others: list[Expr], index: Expr) -> tuple[Expr, list[Expr]]:
+    """A rational factor within the root if that makes no number larger; its sign stays outside."""
+    number = next((f for f in others if f.is_Rational), ONE)
+    taken_in = inside * abs(number) ** index
+    if number is ONE or height(taken_in) > max(height(inside), height(number)):
+        return inside, others
+    sign = [MINUS_ONE] * (number.is_negative is True)
+    return taken_in, [*sign, *(f for f in others if f != number)]
+
+
 def is_root(factor: Expr) -> bool:
     return isinstance(factor, Pow) and factor.exp.is_Rational and factor.exp.p == 1 < factor.exp.q
+
+
+def is_root_of_number(factor: Expr, index: Expr) -> bool:
+    """Whether this is a power of the root of a positive number, with this index."""
+    if not isinstance(factor, Pow) or not (factor.base.is_number and factor.base.is_positive):
+        return False
+    return not factor.exp.is_Integer and (factor.exp * index).is_Integer is True
 
 
 def height(number: Expr) -> int:
