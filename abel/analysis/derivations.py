@@ -71,8 +71,9 @@ def function_in(term: Expr) -> str:
 
 def example(solution: Solution) -> dict[str, Any]:
     """The equation, and what was put for x in the end."""
-    values = [str(t) for *_, t in solution.path if isinstance(t, Substitute)]
-    return {"equation": solution.equation.text or str(solution.equation), "values": values}
+    equation = solution.equation
+    values = [equation.told(str(t)) for *_, t in solution.path if isinstance(t, Substitute)]
+    return {"equation": equation.told(equation.text or str(equation)), "values": values}
 
 
 def first_solved(series: tuple[np.ndarray, np.ndarray] | None) -> int | None:

@@ -179,9 +179,7 @@ def steps_of(
     ]
 
 
-def actions_of(
-    env: Env, words: Sequence[str], probabilities: list[float]
-) -> list[dict[str, Any]]:
+def actions_of(env: Env, words: Sequence[str], probabilities: list[float]) -> list[dict[str, Any]]:
     """The legal actions in words, the most probable one first."""
     seen, rows = env.observation, env.cache.operations
     order = np.argsort(-np.array(probabilities), kind="stable").tolist()

@@ -329,7 +329,7 @@ def answer(found: dict | None, text: str) -> str:
 def derivations(report: dict, dataset: str) -> list[Part]:
     rows = [
         [name, rate(*row["solved"]), number(row["first_solved"]),
-         Code(", ".join(way["way"]) or "-"), way["count"], Code(way["equation"]),
+         Code(", ".join(way["way"]) or "-"), str(way["count"]), Code(way["equation"]),
          Code("; ".join(way["values"]) or "-")]
         for name, row in report["families"].items() for way in row["ways"][:2]
     ]  # fmt: skip

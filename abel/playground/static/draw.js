@@ -17,9 +17,10 @@ export function element(name, text = "", kind = "") {
 export function formula(pieces) {
   const holder = element("span", "", "formula");
   for (const markup of pieces) {
+    if (holder.childNodes.length) holder.append(" ");
     const found = new DOMParser().parseFromString(markup, "application/xml").documentElement;
     holder.append(found.localName === "code" ? element("code", found.textContent)
-      : document.importNode(found, true), " ");
+      : document.importNode(found, true));
   }
   return holder;
 }
