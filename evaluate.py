@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,34 +26,20 @@ import tyro
 
 from abel.answers import Growing, Telling, counts
 from abel.datasets import DatasetError, Problem, Unreadable, load_dataset, read_list
-from abel.env import EnvConfig
 from abel.home import home
-from abel.learner.batch import collate
-from abel.learner.events import training
+from abel.learner.config import glued
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
-from abel.operations import OPERATIONS, Generator, settle
+from abel.operations import OPERATIONS
 from abel.parse import ParseError
-from abel.report.failures import failures
-from abel.report.probes import MAX_POINTS, dormant, embeddings
-from abel.report.study import DECODERS, Study, show_trace
+from abel.report.reports import ABOUT_COV, REPORTS, ReportName, Run
+from abel.report.study import DECODERS, Study
 from abel.report.tables import TABLES, completeness, layout
-from abel.report.trigger import decomposition, trigger
-from abel.report.variants import generalisation
-from abel.search import greedy
 from train_ppo import FORMAT, as_policy, forward, load_agent
 
 # States that a search without a policy expands: per equation of a report, for a whole split.
 REPORT_BUDGET, SHARED_BUDGET = 200, 5_000
-WIDTHS = (1, 2, 5, 10, 20)
-COST = ("solved", "transitions_per_equation", "ms_per_equation")  # columns of two reports
-DORMANT_THRESHOLD = 0.1
-ABOUT_COV = ("trigger", "decomposition")  # reports on cov, which general agents do not have
 
 DecoderName = Literal["greedy", "beam", "bfs", "astar", "oracle"]
-ReportName = Literal[
-    "families", "widths", "search", "trigger", "decomposition", "failures", "cost", "dormant",
-    "embeddings", "training", "generalisation", "traces",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,6 +58,8 @@ class Args:
     """file to write the results to"""
     equation: str | None = None
     """solve this equation and show the steps"""
+    unknown: str | None = None
+    """the letter to solve for; x, or the only letter of an equation, if not given"""
     equations: str | None = None
     """solve the equations of this file; lines that cannot be read are counted and listed"""
     format: Literal["text", "latex", "json"] = "text"
@@ -123,20 +112,6 @@ def check(args: Args) -> None:
 # ---- What is evaluated ----
 
 
-@dataclass(frozen=True)
-class Run:
-    """A trained agent, what it was trained with, and where its reports go."""
-
-    agent: Any
-    dataset: str
-    config: EnvConfig
-    generator: Generator
-    step: int
-    cpu_seconds: float | None  # of the training; a bundle's are in its provenance
-    folder: Path
-    out: Path
-
-
 def load_run(args: Args) -> Run:
     path = home() / args.run  # the reference agent is found from anywhere
     path = path if path.exists() and not Path(args.run).exists() else Path(args.run)
@@ -145,7 +120,10 @@ def load_run(args: Args) -> Run:
     folder = path if path.is_dir() else path.parent
     out = Path(args.out) if args.out else folder / "reports"
     dataset, spent = args.dataset or trained.dataset, state.get("cpu_seconds")
-    return Run(agent, dataset, config, config.generator(), int(state["step"]), spent, folder, out)
+    return Run(
+        agent, partial(forward, agent), dataset, config, config.generator(), int(state["step"]),
+        spent, folder, out,
+    )  # fmt: skip
 
 
 def write_bundle(run: Run, out: Path) -> None:
@@ -172,94 +150,7 @@ def study_of(args: Args, run: Run, problems: Sequence[Problem]) -> Study:
     )  # fmt: skip
 
 
-# ---- Reports: from a study and its run to plain data ----
-
-
-def families_report(study: Study, run: Run) -> dict[str, Any]:
-    decoders = {name: study.summary(name) for name in ("greedy", "beam")}
-    return {"n": len(study.problems), "width": study.width, "decoders": decoders}
-
-
-def widths_report(study: Study, run: Run) -> dict[str, Any]:
-    rows = [study.summary("beam", width) for width in WIDTHS]
-    parallel = {name: [row[name] for row in rows] for name in COST}
-    return {"n": len(study.problems), "widths": list(WIDTHS), **parallel}
-
-
-def search_report(study: Study, run: Run) -> dict[str, Any]:
-    rows = {name: study.summary(name) for name in ("bfs", "astar", "oracle")}
-    rows["oracle"]["failures"] = [
-        {"equation": problem.text, "family": problem.family, "reason": outcome.reason}
-        for problem, outcome in zip(study.problems, study.decode("oracle"))
-        if not outcome.solved
-    ]
-    about = {"n": len(study.problems), "budget": study.budget, "limit_seconds": study.limit}
-    return {**about, **rows}
-
-
-def decomposition_report(study: Study, run: Run) -> dict[str, Any]:
-    other = replace(study.config, cov="cas" if study.config.cov == "learned" else "learned")
-    return decomposition(
-        study.policy, study.problems, study.config, study.generator, other.generator(),
-        **study.beam_flags(),
-    )  # fmt: skip
-
-
-def failures_report(study: Study, run: Run) -> dict[str, Any]:
-    cache = study.new_cache()
-    solutions = greedy(study.policy, study.problems, study.config, cache, loops=True)
-    return failures(solutions, study.families, cache, study.config.max_steps)
-
-
-def cost_report(study: Study, run: Run) -> dict[str, Any]:
-    rows = []
-    for name in DECODERS:
-        row = study.summary(name)
-        shown = "SymPy solve" if name == "oracle" else name
-        rows.append({"decoder": shown, **{column: row[column] for column in COST}})
-    return {"n": len(study.problems), "budget": study.budget, "rows": rows}
-
-
-def dormant_report(study: Study, run: Run) -> dict[str, Any]:
-    """Over all states that the greedy policy meets."""
-    paths = [outcome.solution.path for outcome in study.decode("greedy") if outcome.solution]
-    states = [observation for path in paths for observation, *_ in path]
-    report = dormant(run.agent, lambda: forward(run.agent, states), DORMANT_THRESHOLD)
-    return {"n": len(states), **report}
-
-
-@torch.no_grad()
-def embeddings_report(study: Study, run: Run) -> dict[str, Any]:
-    problems, cache = study.problems[:MAX_POINTS], study.new_cache()
-    forms = [cache.form(*settle(p.equation.lhs, p.equation.rhs)) for p in problems]
-    states = [cache.observe(form, True) for form in forms]
-    _, graph = run.agent.encoder(collate(states, run.agent.net.share))  # [N, H]
-    labels, kinds = [problem.text for problem in problems], study.families[:MAX_POINTS]
-    return embeddings(graph.numpy(), labels, kinds, run.out / "projector")
-
-
-def compared(report: Callable[..., dict[str, Any]]) -> Callable[[Study, Run], dict[str, Any]]:
-    """A report that needs the agent, the equations and the environment, nothing more."""
-    return lambda study, _: report(study.policy, study.problems, study.config, study.generator)
-
-
-def traces_report(study: Study, run: Run) -> dict[str, Any]:
-    """One solved equation of each family, the first that greedy or else the beam has solved."""
-    chosen: dict[str, dict[str, Any]] = {}
-    for outcomes in (study.decode("greedy"), study.decode("beam")):
-        for problem, outcome in zip(study.problems, outcomes):
-            if outcome.solved and problem.family not in chosen:
-                chosen[problem.family] = show_trace(problem, outcome.solution)
-    return {"traces": [chosen[family] for family in sorted(chosen)]}
-
-
-REPORTS: dict[str, Callable[[Study, Run], dict[str, Any]]] = {
-    "families": families_report, "widths": widths_report, "search": search_report,
-    "trigger": compared(trigger), "decomposition": decomposition_report, "cost": cost_report,
-    "failures": failures_report, "dormant": dormant_report, "embeddings": embeddings_report,
-    "training": lambda _, run: training(run.folder), "generalisation": compared(generalisation),
-    "traces": traces_report,
-}  # fmt: skip
+# ---- Reports ----
 
 
 def write_reports(args: Args, argv: Sequence[str], run: Run, study: Study) -> None:
@@ -326,10 +217,12 @@ def given_problems(args: Args) -> tuple[list[Problem] | None, list[Unreadable]]:
     """What --equation or --equations names, all of it parsed, and lines that cannot be read; None
     if a dataset is asked for.
     """
-    problems = None if args.equation is None else [Problem(args.equation)]
+    problems = None if args.equation is None else [Problem(args.equation, unknown=args.unknown)]
     refused: list[Unreadable] = []
     if args.equations is not None:
-        problems, refused = read_list(Path(args.equations))
+        problems, refused = read_list(Path(args.equations), args.unknown)
+    if problems is None and args.unknown is not None:
+        raise UsageError("--unknown goes with --equation or --equations")
     for note in dict.fromkeys(n for problem in problems or () for n in problem.equation.notes):
         print(f"note: {note}", file=sys.stderr)
     return problems, refused
@@ -387,7 +280,8 @@ def main(args: Args, argv: Sequence[str]) -> int:
 def run(argv: Sequence[str]) -> int:
     """Evaluate as the command line says; the exit code."""
     try:
-        return main(tyro.cli(Args, args=argv, description=__doc__), argv)
+        words = glued(argv, "--equation")
+        return main(tyro.cli(Args, args=words, description=__doc__), argv)
     except (DatasetError, ParseError, RunError, UsageError, OSError) as error:
         print(f"evaluate.py: {' '.join(str(error).split())}", file=sys.stderr)
         return 2

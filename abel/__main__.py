@@ -11,6 +11,7 @@ COMMANDS = {
     "abel.wild": "the families of open_wild and who solves them",
     "abel.picov": "train and evaluate the paper's generator of substitutions",
     "abel.cohort": "a table of runs from one file",
+    "abel.analysis.derivations": "what the seeds of a cohort derived, as a table",
     "abel.stats": "compare two results with an exact test",
     "abel.soundness": "the paper's published traces, replayed",
     "abel.report": "stored reports as one page",

@@ -8,6 +8,7 @@ become real.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -39,6 +40,11 @@ ZERO, ONE, MINUS_ONE = Integer(0), Integer(1), Integer(-1)
 # Pure facts about immutable trees, remembered per node. The bound keeps a long run's memory flat.
 remember = lru_cache(maxsize=1 << 16)
 MAX_SHARED = 1 << 18
+
+# Numbers are taken whole: of 2e3 nothing is a name.
+NUMBER_OR_NAME = re.compile(
+    r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[A-Za-z_][A-Za-z0-9_]*"
+)
 
 
 class Label(Symbol):
@@ -246,6 +252,19 @@ def must_not_vanish(expr: Expr) -> tuple[Expr, ...]:
     return tuple(found)
 
 
+def caret(text: str) -> str:
+    """An expression's text with powers as people type and read them."""
+    return text.replace("**", "^")
+
+
+def renamed(text: str, unknown: str) -> str:
+    """An equation's or expression's text in which x and the unknown's name have changed places."""
+    if unknown == "x":
+        return text
+    names = {"x": unknown, unknown: "x"}
+    return NUMBER_OR_NAME.sub(lambda match: names.get(match[0], match[0]), text)
+
+
 @dataclass(frozen=True)
 class Equation:
     """`lhs = rhs` in the unknown x; every other symbol is a real coefficient.
@@ -254,6 +273,9 @@ class Equation:
     alone. SymPy cancels `x*(x + a)/x` to `x + a` on construction, so the parser notes what the text
     had; that is part of what the equation means, but two that look alike are equal. `text` is what
     the user wrote, if it was parsed, and `notes` say where it could have been read otherwise.
+
+    `unknown` is what the user calls x. All else is in x, `text` included, and the user's own x, a
+    coefficient then, has the unknown's name; `shown` is for what the user reads.
     """
 
     lhs: Expr
@@ -261,6 +283,7 @@ class Equation:
     nonzero: tuple[Expr, ...] = field(default=(), compare=False, repr=False)
     text: str = field(default="", compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    unknown: str = field(default="x", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("lhs", "rhs"):
@@ -292,5 +315,21 @@ class Equation:
     def __str__(self) -> str:
         return f"{sstr(self.lhs)} = {sstr(self.rhs)}"
 
+    def shown(self, found: Expr | str) -> str:
+        """An expression, or the text of one, in the user's own letters."""
+        return renamed(found if isinstance(found, str) else sstr(found), self.unknown)
+
+    def told(self, found: Expr | str) -> str:
+        """The same as people read it; `shown` is for what is stored."""
+        return caret(self.shown(found))
+
     def to_latex(self) -> str:
-        return f"{latex(self.lhs)} = {latex(self.rhs)}"
+        """In the user's own letters."""
+        names = self.latex_names
+        return " = ".join(latex(side, symbol_names=names) for side in (self.lhs, self.rhs))
+
+    @property
+    def latex_names(self) -> dict[Symbol, str]:
+        """What SymPy's `latex` takes as the symbols' names, for what the user reads."""
+        theirs = Symbol(self.unknown)
+        return {theirs: latex(X), X: latex(theirs)}

@@ -7,8 +7,8 @@ python -m abel.trace solution.json    # exit 0 if every field is what is derived
 from __future__ import annotations
 
 import json
+import re
 import sys
-from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from itertools import zip_longest
 from reprlib import Repr
@@ -17,10 +17,10 @@ from typing import Any
 from sympy import sstr
 
 from abel.derive import root_at, rules, take, term_of
-from abel.equation import Equation
+from abel.equation import Equation, caret, renamed
 from abel.operations import OPERATIONS, Action, legal_actions
 from abel.parse import parse
-from abel.render import Lines, lines_of, to_data, to_latex, to_text
+from abel.render import Lines, condition_text, lines_of, to_data, to_latex, to_text
 from abel.transforms import Transform
 from abel.transitions import State, TransitionCache, start_of
 from abel.verify import Verdict, valid_when_text, verify_root
@@ -28,6 +28,8 @@ from abel.verify import Verdict, valid_when_text, verify_root
 FORMAT = "abel-trace-1"
 MAX_BYTES = 4 << 20  # of a file; one without an end (/dev/zero) is not read to it
 MAX_STEPS = 10_000
+
+QUOTED = re.compile(r"'[^']*'")
 
 short = Repr()
 short.maxstring = short.maxother = 200
@@ -51,6 +53,7 @@ class Replay:
     differs: str  # the first field that is not what was derived ("step 2: transform"), or ""
     reason: str = ""  # how it differs
     verdict: Verdict | None = None  # on the root, if there is one and nothing differs
+    unknown: str = "x"  # what the user calls it
 
     def __bool__(self) -> bool:
         return not self.differs and bool(self.verdict)
@@ -66,7 +69,7 @@ class Replay:
             return "not solved: every step follows, and no root is claimed"
         if not self.verdict:
             return f"not solved: every step follows, and the root is {self.verdict.status}"
-        condition = valid_when_text(self.valid_when)
+        condition = renamed(valid_when_text(self.valid_when), self.unknown)
         return f"holds: every step follows, and the root is proved in the original{condition}"
 
 
@@ -74,6 +77,8 @@ class Replay:
 class Trace:
     """An episode: the original equation, its steps, and the root with its verdict if one was
     reached.
+
+    All is in the user's own letters: the unknown is x, or the letter that `unknown` names.
     """
 
     equation: str
@@ -81,6 +86,7 @@ class Trace:
     root: str | None = None
     status: str | None = None
     valid_when: str | None = None
+    unknown: str = "x"
     # As a document has it, if it does: what `to_data` makes of `render`, which it is compared with.
     lines: tuple[dict[str, Any], ...] | None = field(default=None, compare=False, repr=False)
 
@@ -103,7 +109,23 @@ class Trace:
             None if verdict is None else sstr(root),
             None if verdict is None else verdict.status,
             None if verdict is None or verdict.valid_when is None else sstr(verdict.valid_when),
-        )
+        ).renamed(equation.unknown)
+
+    def renamed(self, unknown: str) -> Trace:
+        """The trace of an equation about x as that of the same about another letter."""
+        steps = tuple(
+            replace(step, term=swap(step.term, unknown), equation=renamed(step.equation, unknown),
+                    transform=swap(step.transform, unknown))
+            for step in self.steps
+        )  # fmt: skip
+        return Trace(
+            renamed(self.equation, unknown), steps, swap(self.root, unknown), self.status,
+            swap(self.valid_when, unknown), unknown,
+        )  # fmt: skip
+
+    def in_x(self) -> Trace:
+        """The same in the letters of `parse`: the unknown is x, and x has the unknown's name."""
+        return replace(self.renamed(self.unknown), unknown="x")
 
     @property
     def solved(self) -> bool:
@@ -111,9 +133,9 @@ class Trace:
 
     # ---- Show ----
 
-    def render(self, unknown: str = "x", names: Mapping[str, str] | None = None) -> Lines:
-        """The solution line by line, in letters for people; `names` are those of coefficients."""
-        return lines_of(self, unknown, names)
+    def render(self) -> Lines:
+        """The solution line by line, in letters for people."""
+        return lines_of(self)
 
     def to_text(self, conclusion: str | None = None) -> str:
         """The solution as a person would write it, with its own last line or another one."""
@@ -122,8 +144,8 @@ class Trace:
     def conclusion(self) -> str:
         if self.root is None:
             return "not solved"
-        condition = f", valid when {self.valid_when}" if self.valid_when else ""
-        return f"x = {self.root}   ({self.status}{condition})"
+        condition = f", valid when {condition_text(self.valid_when)}" if self.valid_when else ""
+        return f"{self.unknown} = {caret(self.root)}   ({self.status}{condition})"
 
     def to_latex(self) -> str:
         """An align* environment: the steps, and the root if it is proved."""
@@ -179,7 +201,14 @@ class Trace:
         return derived if other is None else other
 
     def compare_steps(self) -> Replay:
-        equation = parse(self.equation)
+        equation = parse(self.equation, self.unknown)
+        found = self.in_x().derive(equation)
+        # What is quoted in the reason are expressions and equations.
+        said = QUOTED.sub(lambda match: renamed(match[0], self.unknown), found.reason)
+        return replace(found, reason=said, unknown=self.unknown)
+
+    def derive(self, equation: Equation) -> Replay:
+        """The comparison of the steps and the root, of a trace in x."""
         cache = rules()
         state = start_of(equation, cache)
         root = root_at(state)
@@ -264,6 +293,10 @@ def told(
 # ---- Text ----
 
 
+def swap(text: str | None, unknown: str) -> str | None:
+    return None if text is None else renamed(text, unknown)
+
+
 def without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object, unless a name stands in it twice: readers differ in which of them counts."""
     found = dict(pairs)
@@ -281,8 +314,10 @@ def checked(kind: type, data: Any, where: str = "") -> dict[str, Any]:
         if name not in known:
             raise ValueError(f"not a trace: {where}unknown field {shown(name)}")
     for name, each in known.items():
-        if name not in data and each.default is MISSING:
-            raise ValueError(f"not a trace: {where}{name} is missing")
+        if name not in data:
+            if each.default is MISSING:
+                raise ValueError(f"not a trace: {where}{name} is missing")
+            continue
         optional = "None" in str(each.type)
         value = data.get(name)
         if (

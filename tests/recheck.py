@@ -106,9 +106,9 @@ def number(text: str, letters: dict):
         raise NoNumber from error
 
 
-def names(text: str) -> set[str]:
+def names(text: str, unknown: str) -> set[str]:
     words = set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", as_python(text)))
-    return words - set(FUNCTIONS) - set(CONSTANTS) - {"x", "Ne", "Eq", "True", "False"}
+    return words - set(FUNCTIONS) - set(CONSTANTS) - {unknown, "Ne", "Eq", "True", "False"}
 
 
 def sizes(node: ast.AST, letters: dict) -> mpf:
@@ -123,12 +123,12 @@ def sizes(node: ast.AST, letters: dict) -> mpf:
     return min(max(found), mpf(10) ** 20)
 
 
-def check(equation: str, root: str, condition: str | None) -> str:
+def check(equation: str, root: str, condition: str | None, unknown: str = "x") -> str:
     """ "root", "no root" or "no numbers" """
     lhs, _, rhs = equation.partition("=")
     rhs = rhs or "0"
     rng = random.Random(f"{equation} {root}")
-    letters = sorted(names(lhs) | names(rhs) | names(root) | names(condition or ""))
+    letters = sorted(set().union(*(names(t, unknown) for t in (lhs, rhs, root, condition or ""))))
     euler = "e" in letters and re.search(r"\be\s*(\^|\*\*)", equation)
     tested = 0
     for _ in range(TRIES if letters else 1):
@@ -139,7 +139,7 @@ def check(equation: str, root: str, condition: str | None) -> str:
         try:
             if condition and not number(condition, at):
                 continue
-            at["x"] = number(root, at)
+            at[unknown] = number(root, at)
             left, right = number(lhs, at), number(rhs, at)
         except NoNumber:
             continue
@@ -159,10 +159,12 @@ def main(argv: list[str]) -> int:
     counts: Counter[str] = Counter()
     for row in rows:
         if row["solved"]:
-            found = check(row["equation"], row["root"], row["valid_when"])
+            unknown = row.get("unknown", "x")
+            found = check(row["equation"], row["root"], row["valid_when"], unknown)
             counts[found] += 1
             if found != "root":
-                print(f"{found}: {row['equation']}   x = {row['root']}   {row['valid_when'] or ''}")
+                root = f"{unknown} = {row['root']}   {row['valid_when'] or ''}"
+                print(f"{found}: {row['equation']}   {root}")
     print(", ".join(f"{n} {kind}" for kind, n in sorted(counts.items())) or "nothing is solved")
     return int(counts["no root"] > 0)
 

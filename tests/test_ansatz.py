@@ -301,7 +301,7 @@ def test_a_quartic_becomes_a_difference_of_squares(text):
 def test_the_trace_says_what_was_put_and_why():
     text = scripted(play("a*x^2 + b*x + c = 0"), *SOLVE_QUADRATIC).trace().to_text()
     assert "put x = t + h, with h such that the term in t vanishes   2*a*h + b = 0" in text
-    assert "a*t**2 + d = 0   [d = c - b**2/(4*a)]" in text and "so put x = t - b/(2*a)" in text
+    assert "a*t^2 + d = 0   [d = c - b^2/(4*a)]" in text and "so put x = t - b/(2*a)" in text
 
 
 # ---- The way back ----

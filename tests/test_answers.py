@@ -34,9 +34,14 @@ CASES = [
     ("(x^2 - 5)^2 = 24", "sqrt(5 + 2*sqrt(6))", "sqrt(2) + sqrt(3)"),
     ("x - 10*sqrt(x + 1) - 5 = 0", "-1 + (5 + sqrt(31))^2", "55 + 10*sqrt(31)"),
     ("x^2 - x - 1 = 0", "1/2 + sqrt(5)/2", "(1 + sqrt(5))/2"),
-    ("1/f = 1/u + 1/x", "1/(1/f - 1/u)", "f*u/(-f + u)"),
+    ("1/f = 1/u + 1/x", "1/(1/f - 1/u)", "f*u/(u - f)"),
+    ("1/f = 1/x - 1/u", "1/(1/f + 1/u)", "f*u/(f + u)"),
+    ("c*x = b - a", "-(a - b)/c", "(b - a)/c"),
+    ("x^2 = 2*(s + v^2/a)/a", "sqrt(-2*(-s - v^2/a)/a)", "sqrt(2)*sqrt(s/a + v^2/a^2)"),
+    ("x^3 = a", "a^(1/3)*(-1/2 + sqrt(3)*I/2)", "a^(1/3)*(-1 + sqrt(3)*I)/2"),
     ("2^x*8^a = 2^a*4^(a+x)", "a + log(8)/log(2) - 3", "a"),
-    ("a*x^2 + b*x + c = 0", "sqrt(-(c - b^2/(4*a))/a) - b/(2*a)", None),
+    ("a*x^2 + b*x + c = 0", "sqrt(-(c - b^2/(4*a))/a) - b/(2*a)",
+     "sqrt(b^2/(4*a^2) - c/a) - b/(2*a)"),
 ]
 
 
@@ -161,15 +166,31 @@ def test_a_number_is_put_beside_the_root(root, beside):
 def test_more_roots_are_announced_where_it_is_known(text, root, more):
     said = answer_of(parse(text), parse_expression(root)).more
     assert said.startswith(more) and bool(said) == bool(more)
-    assert not said or said.endswith("--all-roots goes on to the others")
+    assert not said or said.endswith(f"--all-roots goes on to the other{'s' * (said[0] != '2')}")
+
+
+@pytest.mark.parametrize(
+    "text, real",
+    [("sin(x) = 2", False), ("3*cos(x^2 - 1) = -4", False), ("sin(x) = I", False),
+     ("sin((1 + I)*x) = 2", True), ("sin(x) = 1", True), ("cos(sqrt(x)) = 2", True),
+     ("sin(x) = a", True), ("sin(x) + x = 9", True), ("sin(log(x)) = 2", True)],
+)  # fmt: skip
+def test_it_is_said_where_no_root_is_real(text, real):
+    """Only where x is real for certain: cos(sqrt(x)) = 2 has a negative root."""
+    said = answer_of(parse(text), parse_expression("0")).more
+    assert ("real" in said) != real
 
 
 def test_an_answer_is_one_line():
     half = answer_of(parse("2*x = 1"), parse_expression("1/2"))
     assert half.to_text(None) == "x = 1/2 = 0.5   (proved)"
     golden = answer_of(parse("x^2 - x - 1 = 0"), parse_expression("1/2 + sqrt(5)/2"))
-    assert golden.to_text("a > 0", "t") == (
-        "t = (1 + sqrt(5))/2, about 1.618034   (proved, valid when a > 0)"
+    assert golden.to_text("(a > 0) & Ne(b**2, c)") == (
+        "x = (1 + sqrt(5))/2, about 1.618034   (proved, valid when a > 0 and b^2 != c)"
+    )
+    equation = parse("t^2 = x*a", "t")
+    assert answer_of(equation, parse_expression("sqrt(t*a)")).to_text(None) == (
+        "t = sqrt(a*x)   (proved)"
     )
 
 
@@ -178,8 +199,8 @@ def test_an_answer_is_one_line():
 
 def test_a_failure_says_what_came_nearest():
     def told(text, root):
-        root = parse_expression(root)
-        return why_not(root, verify_root(parse(text), root))
+        equation, root = parse(text), parse_expression(root)
+        return why_not(equation, root, verify_root(equation, root))
 
     assert told("sqrt(x) = x - 2", "1").endswith("refuted: extraneous, not a root of the equation")
     assert told("x/(x - 1) = 1/(x - 1)", "1").endswith(

@@ -1,7 +1,10 @@
 """Checkpoints and the table of operations: rows are matched by name, switches by having existed."""
 
-from dataclasses import asdict, replace
+import math
+import re
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -13,7 +16,7 @@ from abel.learner.checkpoint import agent_weights, match_rows
 from abel.learner.config import config_from_dict, hparams
 from abel.learner.records import RunError
 from abel.operations import OPERATIONS
-from train_ppo import Agent, Args, NetConfig, load_agent
+from train_ppo import PRESETS, Agent, Args, NetConfig, load_agent, parse_args
 
 REFERENCE = Path(train_ppo.__file__).parent / "runs" / "reference" / "best.pt"
 
@@ -127,5 +130,24 @@ def test_hparams_are_plain_values_by_name():
     flat = hparams(Args(preset="general"))
     assert flat["preset"] == "general" and flat["gamma"] == 0.99 and flat["anneal_lr"] is True
     assert flat["hidden"] == 64 and flat["constants"] == "blocks" and flat["eval_problems"] == 200
-    assert flat["target_kl"] == "None" and not {"env", "net", "watch"} & flat.keys()
+    assert flat["target_kl"] == "none" and not {"env", "net", "watch"} & flat.keys()
     assert all(isinstance(value, bool | int | float | str) for value in flat.values())
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_hparams_have_names_and_no_python(preset):
+    flat = hparams(parse_args(["--preset", preset]))
+    words = [value for value in flat.values() if isinstance(value, str)]
+    assert preset in words and not [
+        word for word in words if re.search(r"[<>()\[\]{}']|None", word)
+    ]
+
+
+def test_hparams_of_what_is_no_number_are_words():
+    @dataclass(frozen=True)
+    class Odd:
+        widths: tuple = (1, 2.5, "wide")
+        bonus: Any = math.sqrt
+        limit: None = None
+
+    assert hparams(Odd()) == {"widths": "1 2.5 wide", "bonus": "sqrt", "limit": "none"}

@@ -17,7 +17,7 @@ import train_ppo
 from abel import Trace, load_dataset
 from abel.report.study import DECODERS
 from abel.report.tables import TABLES, layout
-from abel.search import SetAnswer, search
+from abel.search import SetAnswer, greedy, search
 from abel.trace import main as check_trace
 
 FILE = "one\ta*x + b = 0\none\tb + a*x = 0\ntwo\tsqrt(x) + 1 = 0\n"
@@ -124,7 +124,7 @@ def test_a_batch_gives_a_line_each_and_its_exit_code(run_dir, linear, batch, cap
 
 
 def test_an_equation_that_fails_fails_alone(run_dir, linear, batch, capsys, monkeypatch):
-    decode = evaluate.greedy
+    decode = greedy
 
     def short_of_memory(policy, problems, *rest, **flags):
         if any(problem.text == "b + a*x = 0" for problem in problems):
@@ -182,7 +182,7 @@ def test_a_list_is_written_while_it_is_solved(run_dir, linear, capsys, tmp_path,
     """What ends the command by force costs the equations under way, and none before them."""
     path, out = tmp_path / "long.txt", tmp_path / "out.json"
     path.write_text("# a comment\nx + = 2\n" + "a*x + b = 0\n" * 20)
-    seen, decode = [], evaluate.greedy
+    seen, decode = [], greedy
 
     def watched(*args, **flags):
         if out.exists():
@@ -272,7 +272,11 @@ def test_the_default_is_greedy_and_beam_on_the_runs_own_test_split(run_dir, caps
         (["--dataset", "nothing"], "no dataset or file 'nothing'"),
         (["--split", "half"], "unknown split 'half'"),
         (["--equation", "a*x + = 0"], "cannot read 'a*x + = 0'"),
-        (["--equation", "a = 0"], "no x"),
+        (["--equation", "a = b"], "no x; it has a and b"),
+        (["--equation", "a*x = b", "--unknown", "t"], "no t"),
+        (["--equation", "a*x = b", "--unknown", "2t"], "the unknown is a letter"),
+        (["--equation", "a*x = b", "--unknown", "I"], "the imaginary unit"),
+        (["--unknown", "t"], "--unknown goes with"),
         (["--equation", ""], "cannot read ''"),
         (["--equations", "nowhere.txt"], "there is no file 'nowhere.txt'"),
         (["--equation", "x", "--report", "cost"], "give one of"),
@@ -368,9 +372,9 @@ def test_the_reference_agent_finds_cardanos_way(capsys):
     said = capsys.readouterr().out.splitlines()
     assert said[-2].endswith("(proved)") and len(said) == 12
     assert [re.split(" {3,}", line.strip())[0] for line in said[1:-2]] == [
-        "1. put x = t - p/(3*t) and clear denominators", "2. let u = t**3",
+        "1. put x = t - p/(3*t) and clear denominators", "2. let u = t^3",
         "3. put u = s - q/2, so that the term in s vanishes", "4. subtract a",
-        "5. take the square root", "as u = s - q/2", "as u = t**3",
+        "5. take the square root", "as u = s - q/2", "as u = t^3",
         "6. take the cube root", "as x = t - p/(3*t)",
     ]  # fmt: skip
 

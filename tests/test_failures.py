@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from abel import Env, EnvConfig
+from abel.analysis.failures import KINDS, diagnose, failures
 from abel.env import SUPPLIED
-from abel.report.failures import KINDS, diagnose, failures
 from abel.search import greedy
 from abel.verify import Verdict
 

@@ -286,7 +286,7 @@ def test_any_text_is_an_equation_or_a_parse_error(count):
 def any_equation(tree):
     text = write_equation(tree)
     try:
-        equation = parse(text)
+        equation = parse(text, "x")
     except ParseError:
         return
     assert parse(str(equation)) == equation, f"{text} -> {equation}"

@@ -16,12 +16,12 @@ from odd_texts import odd_text
 from sympy import Integer, Rational, Symbol, cbrt, exp, log, nan, sqrt
 
 from abel import Env, EnvConfig
+from abel.analysis.kinds import structural_type
 from abel.equation import X
 from abel.lost_roots import RootGuard
 from abel.operations import Sides
 from abel.operations.let import as_monomial
 from abel.parse import ParseError, parse, parse_expression
-from abel.report.kinds import structural_type
 from abel.rewrite import TooLarge, call, coefficients, expanded_size, power, product
 from abel.transforms import HOLE, Goal, Substitute, reach_goal, unwind
 from abel.verify.balls import Point

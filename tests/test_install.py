@@ -1,5 +1,7 @@
 """What is installed finds its data, and a clone named abel does not stand in its way."""
 
+import ast
+import configparser
 import importlib.util
 import os
 import shutil
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from abel import home
+from abel.__main__ import COMMANDS
 
 ROOT = Path(__file__).parent.parent
 LEFT_OUT = (".git", ".venv", "build", "*.egg-info", "__pycache__", "tests", "results", ".*_cache")
@@ -76,6 +79,35 @@ def test_an_installed_package_without_data_names_where_they_should_be(tmp_path, 
     assert home.home() == tmp_path / "share" / "abel"
 
 
+# What the standard library lost in 3.12 and 3.13.
+GONE = set(
+    "aifc asynchat asyncore audioop cgi cgitb chunk crypt distutils imghdr imp lib2to3 mailcap"
+    " msilib nis nntplib ossaudiodev pipes smtpd sndhdr spwd sunau telnetlib uu xdrlib".split()
+)
+VERSIONS = ("3.11", "3.12", "3.13")
+SOURCES = [*ROOT.glob("*.py"), *ROOT.glob("abel/**/*.py"), *ROOT.glob("tests/*.py")]
+
+
+def test_the_versions_of_python_are_those_that_setup_cfg_names():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    named = setup["metadata"]["classifiers"].split("Programming Language :: Python :: ")
+    assert [text.split()[0] for text in named[2:]] == list(VERSIONS)
+    assert setup["options"]["python_requires"] == f">={VERSIONS[0]}"
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"Python {VERSIONS[0]} to {VERSIONS[-1]}" in page
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_file_is_read_by_the_oldest_python_and_imports_nothing_that_newer_ones_lack(path):
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text, feature_version=tuple(map(int, VERSIONS[0].split("."))))
+    nodes = list(ast.walk(tree))
+    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    found |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    assert not {name.split(".")[0] for name in found} & GONE
+
+
 @pytest.mark.slow
 @needs_setuptools
 @pytest.mark.parametrize("scheme", ["--prefix", "--target"])
@@ -102,6 +134,25 @@ def test_an_installed_package_solves_with_its_bundled_agent(scheme, wheel, clone
     (tmp_path / "trace.json").write_text(trace, encoding="utf-8")
     shown = run("-m", "abel.trace", tmp_path / "trace.json", cwd=elsewhere, path=path)
     assert "b - a" in shown or "-a + b" in shown
+    listed = run("-m", "abel", cwd=elsewhere, path=path)
+    assert all(f"    {name} " in listed for name in COMMANDS)
+
+
+@pytest.mark.slow
+@needs_setuptools
+def test_an_installed_package_trains_from_any_folder_and_solves_with_that_run(wheel, tmp_path):
+    run("-m", "pip", "install", *BUILD, "--prefix", tmp_path / "env", wheel, cwd=tmp_path)
+    path, elsewhere = tmp_path / "env" / SITE, tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    small = ("--dataset", "abel_level1", "--total-timesteps", 1024, "--num-envs", 8,
+             "--num-steps", 16, "--minibatch-size", 64, "--eval-period", 512)  # fmt: skip
+    run("-m", "train_ppo", *small, cwd=elsewhere, path=path)
+    (trained,) = (elsewhere / "runs").glob("abel_level1__*")
+    table = run("-m", "evaluate", "--run", trained.relative_to(elsewhere), "--dataset",
+                "abel_level1", "--split", "train", "--decoder", "greedy",
+                cwd=elsewhere, path=path)  # fmt: skip
+    assert "16 equations" in table
+    assert not list((tmp_path / "env").rglob("runs/abel_level1__*"))
 
 
 @pytest.mark.slow

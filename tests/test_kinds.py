@@ -3,7 +3,7 @@
 import pytest
 
 from abel import parse
-from abel.report.kinds import structural_type
+from abel.analysis.kinds import structural_type
 
 
 @pytest.mark.parametrize(

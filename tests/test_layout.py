@@ -35,7 +35,7 @@ ENVIRONMENT = (
 )  # fmt: skip
 ROOMS = (
     "search", "roots", "datasets", "gym", "learner", "picov", "paper", "wild", "audit", "charts",
-    "stats", "report", "answers",
+    "stats", "analysis", "report", "answers",
 )  # fmt: skip
 COMMANDS = ("diagram", "playground", "soundness", "cohort", "certificate", "bench", "__main__")
 # Rooms with one door: others import what `__init__` names, and no file behind it.
@@ -68,7 +68,7 @@ NOT_SIMPLE = {  # and why
          "numeric.sample", "search.oracle.explicit",
     },
     "one argument, whose tests follow from each other": {
-        "operations.world.powers.matching", "parse.parser.named", "roots.none.out_of_range",
+        "operations.world.powers.matching", "roots.none.out_of_range",
         "certificate.statement.find_models", "certificate.statement.state",
         "lost_roots.fraction", "roots.families.is_within", "roots.follow.judge",
         "trace.follow", "verify.proof.inverse_trig", "verify.proof.split",
@@ -198,7 +198,7 @@ def test_torch_comes_with_networks_only():
     networks = {
         "learner.batch", "learner.checkpoint", "learner.forward", "learner.rollout",
         "learner.scalars", "paper.curiosity", "paper.encoders", "paper.padded", "picov.network",
-        "picov.supervise", "report.probes", "report.validation",
+        "picov.supervise", "analysis.probes", "report.reports", "report.validation",
     }  # fmt: skip
     assert importers("torch", True) == {*networks, "picov.__main__", "train_ppo", "evaluate"}
     with_torch = {name for name in MODULES if "torch" in reaches(name)}

@@ -16,13 +16,18 @@ import numpy as np
 import pytest
 
 from abel import Env, ParseError, Trace, parse
+from abel.derive import rules, take
 from abel.encode import ROLES, TOKENS
 from abel.learner.records import RunError
+from abel.operations import OPERATIONS, Action
 from abel.playground import Child, Limits, Pool, Refused, Stopped, Thinker, main
 from abel.playground.agents import REFERENCE, find_runs
 from abel.playground.pictures import browser, missing, open_page, press, settled, wait
+from abel.playground.shown import solution_data
 from abel.playground.thinking import MOST_STEPS, UNTRAINED, positions
 from abel.search import greedy
+from abel.trace import Step
+from abel.transitions import start_of
 
 bottle = pytest.importorskip("bottle", reason="the extra `playground` is not installed")
 from abel.playground.server import LOOPBACK, make_app, make_loopback_server  # noqa: E402
@@ -99,10 +104,10 @@ def test_another_action_leads_where_the_environment_says(thinker, ask):
     env = Env([QUADRATIC], thinker.mind(REFERENCE).config)
     env.reset()
     env.step(chosen)
-    assert found["text"] == str(env.form) and found["path"] == [chosen]
-    (step,) = found["steps"]
+    assert found["text"] == str(env.form).replace("**", "^") and found["path"] == [chosen]
+    (step,), (line,) = found["steps"], found["lines"]
     before = next(each for each in first["actions"] if each["index"] == chosen)
-    assert step["words"] == "subtract c"
+    assert (line["step"], line["words"]) == (1, "subtract c")
     assert step["probability"] == pytest.approx(before["probability"], rel=1e-3)
     assert ask("look") == first  # going back
 
@@ -153,6 +158,7 @@ def test_a_path_that_is_not_there_is_refused(ask):
         ask("look", path=[*solved, 0])
 
 
+@pytest.mark.slow
 def test_a_path_ends_at_the_page_s_own_number_of_steps(ask):
     negate = action(ask("look"), "multiply by -1")
     path = [negate] * (MOST_STEPS - 1)
@@ -179,9 +185,69 @@ def test_a_run_that_cannot_be_loaded_is_refused(tmp_path):
         Thinker({"bad": tmp_path}, 1).answer({**question, "run": "none"})
 
 
+# ---- Letters, words, answers ----
+
+
+def words(found):
+    """What the lines say, with the equation after it, in LaTeX's place as text of MathML."""
+    return [each["words"] for each in found["lines"]]
+
+
+def plain(markup):
+    """The characters of a formula."""
+    text = "".join("".join(ET.fromstring(piece).itertext()) for piece in markup)
+    return text.replace("\u2062", "")
+
+
+def test_substitutions_bring_new_letters_and_values_are_put_back(ask):
+    found = ask("finish", CUBIC)
+    said = words(found)
+    assert said[0] == "put x = t - p/(3*t) and clear denominators" and said[1] == "let u = t^3"
+    assert "as u = t^3" in said and said[-1] == "as x = t - p/(3*t)"
+    assert [each["step"] for each in found["lines"] if each["step"]] == [*range(1, 7)]
+    first = ask("look", CUBIC, found["path"][:1])
+    assert plain(first["lines"][0]["markup"]).count("t") == 2  # t^6 + q*t^3 - p^3/27 = 0
+    assert any("t^3" in each["words"] for each in first["actions"])
+
+
+def test_the_page_solves_for_the_letter_that_is_asked_for(thinker):
+    question = {"run": REFERENCE, "equation": "s = v*t + x", "path": [], "decoder": "greedy"}
+    found = thinker.answer({"ask": "finish", "unknown": "t", **question})
+    assert found["solved"] and found["unknown"] == "t" and found["equation"] == "s = v*t + x"
+    assert found["verdict"]["root"] == "(s - x)/v" and found["text"] == "t = (s - x)/v"
+    assert plain(found["verdict"]["markup"]) == "t=s−xv"
+    alone = thinker.answer({"ask": "look", **question, "equation": "3y + 2 = 5"})
+    assert alone["unknown"] == "y" and action(alone, "subtract 2") >= 0
+    with pytest.raises(Refused, match="has no q"):
+        thinker.answer({"ask": "look", "unknown": "q", **question})
+
+
+def test_every_step_has_a_line_even_where_letters_get_other_letters():
+    cache = rules()
+    state = start_of(parse("d*x + b = 0"), cache)
+    after, transform = take(Action("relabel"), None, state, cache)
+    trace = Trace("d*x + b = 0", (Step("relabel", None, str(after.form), transform),))
+    found = solution_data(trace, [])
+    (line,) = found["lines"]
+    assert line["step"] == 1 and line["words"] == OPERATIONS["relabel"].text
+    assert plain(line["markup"]) == plain(found["start"]) == "dx+b=0"
+
+
+def test_the_answer_is_in_its_simplest_form_with_the_number_beside_it(ask):
+    found = ask("finish", "2^x = 8")
+    assert plain(found["verdict"]["markup"]) == "x=3" and "log" in found["verdict"]["root"]
+    root = ask("finish", "x^2 = 2")["verdict"]
+    assert root["beside"] == "about 1.414214" and root["more"].startswith("2 roots")
+    path = ask("finish", "2^x = 8")["path"]
+    documents = ask("export", "2^x = 8", path)
+    assert documents["text"].endswith("x = 3   (proved)") and "x = 3" in documents["latex"]
+    assert Trace.from_json(documents["json"]).root == "log(8)/log(2)"
+
+
 # ---- Roots, documents, formulas ----
 
 
+@pytest.mark.slow
 def test_all_roots_follow_from_the_steps_shown(ask):
     path = ask("finish", "x^3 = a")["path"]
     found = ask("roots", "x^3 = a", path)
@@ -193,6 +259,7 @@ def test_all_roots_follow_from_the_steps_shown(ask):
     assert again == found
 
 
+@pytest.mark.slow
 def test_an_equation_without_roots_says_why(ask):
     found = ask("roots", "exp(x) = 0")
     assert found["roots"] == [] and "exp" in found["why"]
@@ -213,8 +280,11 @@ WORDY = ("exp(x)*pi = a", "sqrt(x + a) = b", "sin(2*x) = a", "x^(1/3) + I = a", 
 @pytest.mark.parametrize("equation", WORDY)
 def test_formulas_are_mathml_without_entities(ask, equation):
     found = ask("finish", equation)
-    markups = [found["start"], found["markup"], *(step["markup"] for step in found["steps"])]
-    for markup in markups:
+    parts = [part for line in found["lines"] for part in (*line["said"], *line["where"])]
+    lists = [found["start"], *(each["markup"] for each in (*found["lines"], *parts))]
+    lists += [found["verdict"]["markup"]] if found["verdict"] else []
+    assert len(lists) > 1
+    for markup in [piece for pieces in lists for piece in pieces]:
         assert ET.fromstring(markup).tag.endswith("}math"), markup
         assert "&" not in markup.replace("&lt;", "").replace("&gt;", "")
         assert ">-" not in markup  # a hyphen
@@ -269,6 +339,7 @@ def test_a_child_answers_and_keeps_what_it_prints_to_itself(child, capfd):
     assert capfd.readouterr().err.count("this is not an answer") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question, why", [
     ({"what": "loop"}, "more than 0.2 s"), ({"what": "hog"}, "more than 64 MB of memory"),
     ({"what": "sleep", "seconds": 100}, "more than 0.2 s"), ({"what": "die"}, r"ended \(code 3\)"),
@@ -286,6 +357,7 @@ def test_past_a_limit_a_question_ends_and_the_next_is_answered(child, question, 
     assert after["what"] == "b" and after["pid"] != before
 
 
+@pytest.mark.slow
 def test_what_a_child_started_ends_with_it(child):
     asked = child(seconds=0.3, megabytes=512)  # two processes, for a moment with the same memory
     started = asked.ask({"what": "start"})["pid"]
@@ -300,12 +372,14 @@ def test_what_a_child_started_ends_with_it(child):
     raise AssertionError("it goes on")
 
 
+@pytest.mark.slow
 def test_a_child_that_remembers_much_is_replaced_and_each_question_has_the_whole_limit(child):
     asked = child(megabytes=64)
     pids = [asked.ask({"what": "grow", "bytes": 40 << 20})["pid"] for _ in range(3)]
     assert pids[0] == pids[1] != pids[2]  # 40, then 80 MB more than at first; 40 again
 
 
+@pytest.mark.slow
 def test_ten_clients_of_two_children_do_not_mix(child):
     pool = Pool([child(), child()])
 
@@ -321,6 +395,7 @@ def test_ten_clients_of_two_children_do_not_mix(child):
     assert len({each["pid"] for row in answers for each in row}) == 2
 
 
+@pytest.mark.slow
 def test_one_client_s_endless_question_ends_nobody_else_s(child):
     pool = Pool([child(seconds=1.0), child(seconds=1.0)])
     with ThreadPoolExecutor(2) as clients:

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from abel.report.probes import dormant, embeddings
+from abel.analysis.probes import dormant, embeddings
 
 
 class Net(nn.Module):

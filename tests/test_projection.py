@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from abel.report.projection import affinities, pca, tsne
+from abel.analysis.projection import affinities, pca, tsne
 
 
 def test_points_on_a_line_have_one_component():

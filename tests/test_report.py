@@ -41,6 +41,10 @@ REPORTS = {
     "training": {"steps": [0, 10], "share": {"cubic": [0.5, 1.0]}, "rate": {"cubic": [0.1, 0.9]}},
     "generalisation": {"n": 50, "original": [34, 50], "renamed": [33, 50], "rescaled": [30, 50],
                        "by_family": {"cubic": {"original": [5, 5], "renamed": [4, 5]}}},
+    "derivations": {"n": 50, "families": {"cubic": {
+        "solved": [5, 6], "first_solved": 2048, "ways": [
+            {"way": ["put x + h without x^2"], "count": 5, "equation": "a*x^3 = b",
+             "values": ["x := x - b/(3*a)"]}]}}},
     "traces": {"traces": [{"family": "abel_level2", "equation": "sqrt(x) + a = 0", "text": None,
                            "steps": [STEP], "root": "a**2", "valid_when": "a <= 0"}]},
 }  # fmt: skip

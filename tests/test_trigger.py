@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from abel import EnvConfig
+from abel.analysis.trigger import REGIMES, classifier, decomposition, steer_for, tally, trigger
 from abel.datasets import Problem
 from abel.datasets.textbook import proposals
 from abel.operations import propose
-from abel.report.trigger import REGIMES, classifier, decomposition, steer_for, tally, trigger
 from abel.search import greedy
 
 PROBLEMS = [

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from abel import Env, EnvConfig, load_dataset
-from abel.datasets import textbook
-from abel.datasets.load import Problem, anonymous
-from abel.report.variants import (
+from abel.analysis.variants import (
     VARIANTS,
     compound,
     generalisation,
@@ -17,6 +15,8 @@ from abel.report.variants import (
     rescaled,
     rewrite_letters,
 )
+from abel.datasets import textbook
+from abel.datasets.load import Problem, anonymous
 
 CUBIC = Problem("a*x**3 + 3*b*x**2 + b**2*x/(3*a) + exp(x)*E = 0", "cubic")
 

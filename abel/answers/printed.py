@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from abel.datasets import Problem, Unreadable
+from abel.equation import caret
+from abel.render import condition_text
 from abel.report.study import Found, Outcome, Study
 from abel.report.tables import families, layout
 from abel.roots import NO_ROOT, unsolved
@@ -47,7 +49,7 @@ class Telling:
 
     def line(self, problem: Problem, outcome: Outcome) -> str:
         if outcome.solved:
-            return f"{problem.text}   {conclusion(outcome)}"
+            return f"{problem.text}   {conclusion(problem, outcome)}"
         place = f"line {problem.line}: " if problem.line else ""
         why = outcome.reason or self.study.told(outcome)[1]
         return f"{place}{problem.text}   {unsolved(why)}"
@@ -77,24 +79,24 @@ class Telling:
             if not self.verbose or trace is None:
                 return f"{problem.text}\n{said}"
             return trace.to_text(f"{said} ({why})" if outcome.reason else said)
-        last = conclusion(outcome)
+        last = conclusion(problem, outcome)
         lines = [f"{problem.text}\n{last}" if trace is None else trace.to_text(last)]
         lines += [f"    {note}" for note in outcome.how]
         answer = outcome.answer
         if answer is not None:
             lines += [f"    on another branch: {note}" for note in answer.how]
             if self.verbose and answer.shown != outcome.root:
-                lines.append(f"    found as x = {outcome.root}")
+                lines.append(f"    found as {answer.unknown} = {caret(outcome.root or '')}")
             lines += [answer.more] * bool(answer.more)
         return "\n".join(lines)
 
 
-def conclusion(outcome: Outcome) -> str:
+def conclusion(problem: Problem, outcome: Outcome) -> str:
     """The line with the root."""
     if outcome.answer is not None:
         return outcome.answer.to_text(outcome.valid_when)
-    condition = f", valid when {outcome.valid_when}" if outcome.valid_when else ""
-    return f"x = {outcome.root}   (proved{condition})"
+    condition = f", valid when {condition_text(outcome.valid_when)}" if outcome.valid_when else ""
+    return f"{problem.equation.unknown} = {caret(outcome.root or '')}   (proved{condition})"
 
 
 def as_shown(trace: Trace, outcome: Outcome) -> Trace:

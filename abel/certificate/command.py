@@ -28,10 +28,11 @@ WRITTEN, REFUSED, BAD_INPUT, NOT_COVERED, NO_COQC = range(5)
 
 def claim_of(path: str) -> Claim:
     """What a trace claims; OSError or ValueError if it claims no proved root."""
-    trace = Trace.from_json(sys.stdin.read(MAX_BYTES)) if path == "-" else read(path)
+    given = Trace.from_json(sys.stdin.read(MAX_BYTES)) if path == "-" else read(path)
+    trace = given.in_x()  # the theorem is about x
     if not trace.solved or trace.root is None:
         raise ValueError("the trace is not solved: there is no proved root in it")
-    parse(trace.equation)
+    parse(given.equation, given.unknown)
     return Claim(trace.equation, trace.root, trace.valid_when)
 
 

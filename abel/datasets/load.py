@@ -21,7 +21,7 @@ from pathlib import Path
 
 from abel.equation import Equation
 from abel.home import home
-from abel.parse import CONSTANTS, FUNCTIONS, ParseError, parse
+from abel.parse import CONSTANTS, FUNCTIONS, ParseError, name_of_unknown, parse
 
 FOLDER = home() / "datasets"
 SPLITS = ("train", "val", "test", "heldout", "all")
@@ -52,15 +52,19 @@ class DatasetError(ValueError):
 
 @dataclass(frozen=True)
 class Problem:
-    """A line of a dataset; its text is parsed when `equation` is first asked for."""
+    """A line of a dataset; its text is parsed when `equation` is first asked for.
+
+    The unknown is x, or the only letter, unless one is named.
+    """
 
     text: str
     family: str = ""
+    unknown: str | None = None
     line: int = field(default=0, compare=False)  # of a list to be evaluated
 
     @cached_property
     def equation(self) -> Equation:
-        return parse(self.text)
+        return parse(self.text, self.unknown)
 
 
 # ---- Load ----
@@ -160,11 +164,13 @@ def lines_of(path: Path, trusted: bool = False) -> dict[int, str]:
     return used
 
 
-def problem_of(line: str, trusted: bool = False, number: int = 0) -> Problem:
+def problem_of(
+    line: str, trusted: bool = False, unknown: str | None = None, number: int = 0
+) -> Problem:
     """`family<TAB>equation`, or the equation alone; parsed at once unless the file is trusted."""
     family, tab, text = line.partition("\t")
-    named = (text.strip(), family.strip()) if tab else (line.strip(), "")
-    problem = Problem(*named, line=number)
+    text, family = (text.strip(), family.strip()) if tab else (line.strip(), "")
+    problem = Problem(text, family, unknown, number)
     if len(problem.family) > MAX_NAME or not problem.family.isprintable():
         reason = f"a family is named by at most {MAX_NAME} printable characters"
         raise ParseError(problem.family, None, reason)
@@ -184,15 +190,16 @@ class Unreadable:
         return f"line {self.number}: {self.reason}"
 
 
-def read_list(path: Path) -> tuple[list[Problem], list[Unreadable]]:
+def read_list(path: Path, unknown: str | None = None) -> tuple[list[Problem], list[Unreadable]]:
     """The problems of a list to be evaluated, and the lines that cannot be read.
 
     A line is an equation, or `family<TAB>equation`; further columns are left out.
     """
     problems, refused = [], []
+    _ = unknown is None or name_of_unknown(unknown)  # before every line is refused for it
     for number, line in lines_of(path).items():
         try:
-            problems.append(problem_of("\t".join(line.split("\t")[:2]), number=number))
+            problems.append(problem_of("\t".join(line.split("\t")[:2]), False, unknown, number))
         except ParseError as error:
             refused.append(Unreadable(number, line.strip()[:MAX_SHOWN], str(error)))
     if not problems:
@@ -230,7 +237,7 @@ def divide(problems: list[Problem]) -> tuple[list[Problem], list[Problem]]:
     """Training and held-out part of a user's file, or all and nothing if it is too small."""
     groups: dict[str, list[Problem]] = {}
     for problem in problems:
-        groups.setdefault(anonymous(problem.text), []).append(problem)
+        groups.setdefault(anonymous(problem.equation.text), []).append(problem)
     if len(groups) < SMALLEST_SPLIT:
         return problems, []
     order = list(groups.values())

@@ -113,6 +113,17 @@ def flags_given(argv: Sequence[str]) -> list[str]:
     return [word.split("=")[0].replace("_", "-") for word in argv if word.startswith("--")]
 
 
+def glued(argv: Sequence[str], flag: str) -> list[str]:
+    """The command line with a flag's value behind `=`: -x = 4 by itself would be another flag."""
+    found: list[str] = []
+    for word in argv:
+        if found and found[-1] == flag and not word.startswith("--"):
+            found[-1] = f"{flag}={word}"
+        else:
+            found.append(word)
+    return found
+
+
 def go_on_with(trained: C, asked: Any, argv: Sequence[str], step: int) -> C:
     """A run's own arguments, for more steps in all if the command line says so."""
     given = flags_given(argv)
@@ -127,12 +138,21 @@ def go_on_with(trained: C, asked: Any, argv: Sequence[str], step: int) -> C:
 
 
 def hparams(config: Any) -> dict[str, Any]:
-    """All fields by name, those of nested dataclasses beside the others, as TensorBoard takes."""
+    """All fields by name, those of nested dataclasses beside the others, as TensorBoard takes: what
+    is no number, switch or text by the word that --help has for it.
+    """
     flat: dict[str, Any] = {}
     for name, value in vars(config).items():
-        plain = isinstance(value, bool | int | float | str)
-        flat |= hparams(value) if is_dataclass(value) else {name: value if plain else str(value)}
+        flat |= hparams(value) if is_dataclass(value) else {name: word(value)}
     return flat
+
+
+def word(value: Any) -> bool | int | float | str:
+    if isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return " ".join(str(word(part)) for part in value)
+    return "none" if value is None else getattr(value, "__name__", type(value).__name__)
 
 
 def config_from_dict(kind: type[C], data: Any) -> C:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sympy import Add, Expr, latex, sstr
@@ -112,13 +112,17 @@ def worded(action: Action) -> tuple[Operation, Expr | None]:
     return OPERATIONS[name], term
 
 
-def describe(action: Action, as_latex: bool = False) -> str:
-    """What the action does, as a person would say or write it."""
+def describe(
+    action: Action, as_latex: bool = False, told: Callable[[Expr | str], str] = sstr
+) -> str:
+    """What the action does, as a person would say or write it; `told` prints the unknown and
+    terms.
+    """
     row, given = worded(action)
-    template = (row.latex if as_latex else row.text).replace("{x}", X.name)
+    template = (row.latex if as_latex else row.text).replace("{x}", told(X))
     if given is None:
         return template
-    term = latex(given) if as_latex else sstr(given)
+    term = latex(given) if as_latex else told(given)
     if isinstance(given, Add) and as_latex:
         term = rf"\left({term}\right)"
     return template.replace("{}", term)

@@ -416,8 +416,9 @@ def row(form: Form) -> Operation:
     def is_legal(sides: Sides, about: Facts) -> bool:
         return about.term in spots(form, sides.lhs, sides.rhs)
 
+    shown = str(form).replace("x", "{x}")
     return Operation(
-        f"put {form}", f"put x := {form}, and choose h so that {{}} vanishes",
+        f"put {form}", f"put {{x}} := {shown}, and choose h so that {{}} vanishes",
         rf"x := {form.as_latex()} \text{{ without }} {{}}", partial(apply, form), is_legal,
         takes_term=True, kind="goal", flags=("general", f"ansatz_{form.bound}"),
         # 1/x + h does not reach h itself; a monomial may leave the branch of the logarithm.

@@ -302,6 +302,6 @@ def apply(lhs: Expr, rhs: Expr, term: Expr) -> Applied:
     return left, right, Goal(named.kernel, HOLE)
 
 
-ROW = Operation("let", "name the part of x in {}", "u := {}", apply, is_legal, takes_term=True,
+ROW = Operation("let", "name the part of {x} in {}", "u := {}", apply, is_legal, takes_term=True,
                 kind="goal", flags=("general", "let"), keeps=True,
                 terms=lambda sides: lets(sides.lhs, sides.rhs))  # fmt: skip

@@ -207,15 +207,17 @@ def hard_to_read(expr: Expr) -> str | None:
     return HARD_POWER if is_hard_power(base, exponent) else None
 
 
-def x_cancels(lhs: Expr, rhs: Expr) -> bool:
-    """Whether no x is left of lhs - rhs after expanding, which is tried where it is quick."""
+def without_x(lhs: Expr, rhs: Expr) -> Expr | None:
+    """lhs - rhs if no x is left of it after expanding, which is tried where it is quick; names
+    stand for its powers and functions of numbers.
+    """
     at = values(lhs), values(rhs)
     if all(map(finite, at)) and depends_on_x(*at):
-        return False
+        return None
     expr = lhs - rhs
     if num_terms(expr) <= MAX_TERMS:
         # Names for constants such as 2^(1/3): `expand` can take minutes over a few of them.
         nodes = [n for n in sympy.preorder_traversal(expr) if num_levels(n) and is_constant(n)]
         names = {node: Dummy() for node in nodes if not isinstance(node, Add | Mul)}
         expr = sympy.expand(expr.xreplace(names))
-    return not has_x(expr)
+    return None if has_x(expr) else expr

@@ -1,14 +1,17 @@
 """A recursive-descent parser that builds SymPy objects directly.
 
 `^` and `**` are powers, right associative and tighter than a minus sign: -x^2 is -(x^2). A product
-may leave out its `*` and keeps the same precedence: 1/2x is (1/2)*x. The unknown is `x`; `pi`, `E`
-and `I` are constants; other names are coefficients, `e` included, but for one case: as the base of
-a power with x in the exponent it is Euler's number, and a note says so. Decimals are exact: 0.25 is
-1/4, and 2.5e-3 is 1/400. `abel.parse.functions` has what is read as other functions.
+may leave out its `*` and keeps the same precedence: 1/2x is (1/2)*x. The unknown is `x`, another
+letter that is asked for, or the only letter that there is. `pi`, `E` and `I` are constants; other
+names are coefficients, `e` included, but for one case: as the base of a power with the unknown in
+the exponent it is Euler's number, and a note says so. Decimals are exact: 0.25 is 1/4, and 2.5e-3
+is 1/400. `abel.parse.functions` has what is read as other functions, `abel.parse.glyphs` what is
+read of characters beyond ASCII.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import ceil
 from typing import NoReturn
@@ -25,9 +28,11 @@ from abel.equation import (
     domain_of,
     has_x,
     integer_bits,
+    renamed,
     vanishing_parts,
 )  # fmt: skip
 from abel.parse.functions import IDENTITIES, WITH_BASE, absolute
+from abel.parse.glyphs import COMMA, SYSTEM
 from abel.parse.limits import (
     HARD_POWER,
     MAX_BITS,
@@ -41,9 +46,9 @@ from abel.parse.limits import (
     most_levels,
     num_levels,
     root_index,
-    x_cancels,
+    without_x,
 )  # fmt: skip
-from abel.parse.tokens import ParseError, Token, tokenize
+from abel.parse.tokens import ParseError, Token, as_typed, tokenize
 from abel.rewrite import TooLarge, power_bits, surd_bits
 
 MAX_DEPTH = 60  # brackets and exponents inside each other
@@ -63,7 +68,21 @@ NOT_READ = dict.fromkeys(("true", "false"), "write 1 or 0 for it")
 NOT_READ |= dict.fromkeys(("none", "null"), "leave it out, or write 0 for it")
 NOT_READ |= dict.fromkeys(("inf", "infinity", "nan"), "all numbers are finite here")
 SCIENTIFIC = "a number such as 2e+3 is 2*10^3; write 2*e + 3 for a product"
-EULER = "e as the base of a power with x is Euler's number, E; any other e is a coefficient"
+EULER = "e as the base of a power with {} is Euler's number, E; any other e is a coefficient"
+NUMBERS = {"E": "Euler's number, 2.718...", "I": "the imaginary unit", "pi": "3.14159..."}
+# What can be the unknown without being asked for: a letter, Greek ones included, or one with an
+# index. A longer name may be a product, or mistyped.
+GREEK = (
+    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
+    "mu", "nu", "xi", "omicron", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
+)  # fmt: skip
+LETTER = re.compile(rf"(?:[A-Za-z]|{'|'.join(GREEK)})(?:_?[0-9]+)?", re.IGNORECASE)
+# Where the unknown cancels out, by whether the number that is left is 0.
+LEFT = {
+    True: "this holds for every number for which it is defined",
+    False: "this holds for no number",
+}
+UNKNOWN = "the unknown is a letter, such as t, theta or v_0"
 
 
 def power_parts(factor: Expr) -> tuple[Expr, Expr]:
@@ -74,7 +93,8 @@ class Parser:
     """One pass over the tokens of a text.
 
     `nonzero` collects what must not be 0 for the text to be defined, before SymPy cancels any of
-    it, and `notes` what may have been meant otherwise.
+    it, and `notes` what may have been meant otherwise. `bound` says what names stand for, where it
+    is not a letter of that name.
 
     A value is the list of its factors, multiplied only when the whole product is known: SymPy turns
     2*(x + 1) into 2*x + 2 at once, and then could not read back the y/(2*(x + 1)) that it prints.
@@ -83,7 +103,7 @@ class Parser:
     def __init__(self, text: str, euler: bool = False, **bound: Expr) -> None:
         self.text, self.tokens, self.index, self.depth = text, tokenize(text), 0, 0
         self.euler = euler  # whether e^x is E^x
-        self.bound = bound  # what names stand for, in an identity
+        self.bound = bound
         self.nonzero: dict[Expr, None] = {}
         self.notes: dict[str, None] = {}
 
@@ -212,7 +232,8 @@ class Parser:
             second, exponent = self.token, self.factor()
             base, exponent = self.multiply(value, first), self.multiply(exponent, second)
             if self.euler and base == LETTER_E and has_x(exponent):
-                base, self.notes[EULER] = E, None
+                unknown = next((name for name, to in self.bound.items() if to == X), "x")
+                base, self.notes[EULER.format(unknown)] = E, None
             value = [self.power(base, exponent, second)]
         self.depth -= 1
         return signs + value
@@ -239,15 +260,34 @@ class Parser:
     def named(self, token: Token) -> Expr:
         name, called = token.text, self.token.kind == "("
         if name not in FUNCTIONS:
-            if called and len(name) > 1 and name not in CONSTANTS:
+            if called and len(name) > 1 and not (name in CONSTANTS or name in self.bound):
                 known = f"known: {' '.join(FUNCTIONS)}; write {name}*(...) for a product"
                 self.fail(f"unknown function '{name}'; {known}", token)
             if hint := NOT_READ.get(name.lower()):
                 self.fail(f"'{name}' is neither a number nor a coefficient; {hint}", token)
+            if name in ("E", "I") and self.token.kind != "^":
+                self.notes[f"{name} is {NUMBERS[name]}; write another letter for a constant"] = None
             meant = self.bound.get(name) or CONSTANTS.get(name)
             return self.check(meant or Symbol(name), token)
-        if not called:
-            self.fail(f"{name} needs parentheses: {name}(...)", token)
+        return self.called(token) if called else self.powered(token)
+
+    def powered(self, token: Token) -> Expr:
+        """sin^2(u) as sin(u)^2."""
+        name, after = token.text, [each.kind for each in self.tokens[self.index : self.index + 3]]
+        exponent = self.tokens[self.index + 1] if after[0] == "^" else token
+        if exponent.kind in ("-", "(") and f"a{name}" in FUNCTIONS:
+            reason = f"{name} to the -1 could mean two things; write a{name}(...) or 1/{name}(...)"
+            self.fail(reason, token)
+        if after != ["^", "number", "("] or not exponent.text.isdigit():
+            power = f"; write {name}(x)^2 for a power of it" * (after[0] == "^")
+            self.fail(f"{name} needs parentheses: {name}(...){power}", token)
+        self.index += 1
+        (raised,) = self.atom()
+        return self.power(self.called(token), raised, exponent)
+
+    def called(self, token: Token) -> Expr:
+        """A function of what stands in the brackets that come next."""
+        name = token.text
         argument, second = self.arguments(token)
         if name == "LambertW":
             return self.lambert(argument, second, token)
@@ -291,7 +331,8 @@ class Parser:
 
     def close(self, opening: Token) -> None:
         if not self.accept(")"):
-            self.fail(f"the '(' of column {opening.position + 1} needs a ')'", self.token)
+            missing = f"the '(' of column {opening.position + 1} needs a ')'"
+            self.fail(f"{missing}; {self.about_comma()}".removesuffix("; "), self.token)
 
     def identity(self, text: str, token: Token, **bound: Expr) -> Expr:
         """An identity with these arguments; its domain becomes part of the text's."""
@@ -304,9 +345,20 @@ class Parser:
         return self.check(found, token)
 
     def finish(self) -> None:
-        if self.token.kind != "end":
-            reason = "one '=' too many" if self.token.kind == "=" else "')' without a '('"
-            self.fail(reason, self.token)
+        if self.token.kind == "end":
+            return
+        reason = "')' without a '('"
+        if self.token.kind == "=":
+            reason = f"one '=' too many; {SYSTEM}"
+        self.fail(self.about_comma() or reason, self.token)
+
+    def about_comma(self) -> str:
+        """What is said of a comma where the text should go on or end."""
+        if self.token.kind != ",":
+            return ""
+        around = self.tokens[self.index - 1], self.tokens[self.index + 1]
+        decimal = all(token.kind == "number" for token in around) and not around[1].spaced
+        return COMMA if decimal else SYSTEM
 
 
 def parse_expression(text: str) -> Expr:
@@ -317,18 +369,70 @@ def parse_expression(text: str) -> Expr:
     return expr
 
 
-def parse(text: str) -> Equation:
-    """Read `lhs = rhs`, or `lhs` alone for `lhs = 0`."""
-    parser = Parser(text, euler=True)
+def parse(text: str, unknown: str | None = None) -> Equation:
+    """Read `lhs = rhs`, or `lhs` alone for `lhs = 0`.
+
+    The unknown is x, the letter that is given, or the only letter if it is another. An equation
+    always has x for its unknown, and where x is a constant, it has the unknown's letter for it:
+    the two names change places, and `Equation.shown` puts them back.
+    """
+    tokens = tokenize(text)
+    names = [token.text for token in tokens if token.kind == "name"]
+    name = unknown_of(names) if unknown is None else name_of_unknown(unknown)
+    if name == "e" and "x" in names:
+        raise ParseError(text, None, "with e as the unknown, x must be another letter")
+    bound = {} if name == "x" else {name: X, "x": Symbol(name)}
+    parser = Parser(text, euler=True, **bound)
     lhs = parser.expression()
     rhs = parser.expression() if parser.accept("=") else ZERO
     parser.finish()
-    names = [token.text for token in parser.tokens if token.kind == "name"]
-    if "x" not in names:
-        hints = ["*".join(filter(None, n.partition("x"))) for n in names if "x" in n and len(n) < 9]
-        hint = f"; did you mean {hints[0]}?" if hints else ""
-        raise ParseError(text, None, f"the equation has no x{hint}")
-    if x_cancels(lhs, rhs):
-        raise ParseError(text, None, "x cancels out: nothing is left to solve for")
+    if name not in names:
+        raise ParseError(text, None, f"the equation has no {name}{hint(names, unknown)}")
+    if (rest := without_x(lhs, rhs)) is not None:
+        left = LEFT[rest == 0] if rest.is_Rational else "nothing is left to solve for"
+        raise ParseError(text, None, f"{name} cancels out: {left}")
     domain, notes = tuple(parser.nonzero), tuple(parser.notes)
-    return Equation(lhs, rhs, nonzero=domain, text=text.strip(), notes=notes)
+    typed = text.strip() if text.isascii() and "|" not in text else as_typed(tokens)
+    return Equation(lhs, rhs, domain, renamed(typed, name), notes, name)
+
+
+def name_of_unknown(unknown: str) -> str:
+    """The name of the unknown in ASCII; ParseError if it cannot be one."""
+    token, *others = tokenize(unknown)
+    if token.kind != "name" or len(others) > 1 or token.text in FUNCTIONS:
+        raise ParseError(unknown, None, UNKNOWN)
+    if what := NUMBERS.get(token.text):
+        raise ParseError(unknown, None, f"{token.text} is {what}; {UNKNOWN}")
+    if token.text in CONSTANTS and token.text != "x" or token.text.lower() in NOT_READ:
+        raise ParseError(unknown, None, UNKNOWN)
+    return token.text
+
+
+def letters_of(names: list[str]) -> list[str]:
+    """The names that stand for coefficients or the unknown, in order, once each."""
+    found = dict.fromkeys(n for n in names if n not in FUNCTIONS and n not in NUMBERS)
+    return list(found)
+
+
+def unknown_of(names: list[str]) -> str:
+    """x, or the only letter of an equation without x; e counts only if it is alone."""
+    letters = letters_of(names)
+    others = [name for name in letters if name != "e"] or letters
+    alone = len(others) == 1 and LETTER.fullmatch(others[0])
+    return others[0] if alone else "x"
+
+
+def hint(names: list[str], unknown: str | None) -> str:
+    """What may have been meant by an equation that does not have its unknown."""
+    letters = letters_of(names)
+    said = [f"{n} is {NUMBERS[n]}, not a letter" for n in ("E", "I") if n in names]
+    product = next((n for n in letters if not LETTER.fullmatch(n) and len(n) < 9), None)
+    if product and "x" in product:
+        said.append("did you mean " + "*".join(filter(None, product.partition("x"))) + "?")
+    elif product:
+        said.append(f"'{product}' is read as one letter, write * between letters for a product")
+    elif len(letters) > 1:
+        *first, last = letters
+        which = f"{', '.join(first[-3:])} and {last}"
+        said.append(f"it has {which}: choose one to solve for, such as --unknown {last}")
+    return "".join(f"; {part}" for part in said)

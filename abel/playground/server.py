@@ -103,18 +103,22 @@ def read_question(request: Any, agents: list[str]) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ValueError("a question is an object")
     run, equation, path = (data.get(name) for name in ("run", "equation", "path"))
-    decoder = data.get("decoder", "greedy")
+    decoder, unknown = data.get("decoder", "greedy"), data.get("unknown") or None
     if run not in agents:
         raise ValueError("there is no such agent")
     if not isinstance(equation, str):
         raise ValueError("the equation is text")
+    if not isinstance(unknown, str | None):
+        raise ValueError("the unknown is a letter")
     if not isinstance(path, list) or any(type(index) is not int for index in path):
         raise ValueError("a path is a list of numbers")
     if len(path) > MOST_STEPS:
         raise ValueError(f"a path has at most {MOST_STEPS} steps")
     if decoder not in WIDTHS:
         raise ValueError(f"the agent goes on with {' or '.join(WIDTHS)}")
-    return {"run": run, "equation": equation, "path": path, "decoder": decoder}
+    return {
+        "run": run, "equation": equation, "unknown": unknown, "path": path, "decoder": decoder,
+    }  # fmt: skip
 
 
 def guarded(app: Application) -> Application:

@@ -6,7 +6,7 @@ So nobody's session is kept, going back is a shorter path, and clients cannot mi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from abel.operations import SUBSTITUTIONS
 from abel.parse import ParseError
 from abel.playground import shown
 from abel.report.sets import SolutionSet
-from abel.roots import all_roots, check_roots, why_no_root
+from abel.roots import all_roots, answer_of, as_told, check_roots, why_no_root
 from abel.search import Oracle, Policy, Solution, beam
 from abel.transitions import State, TransitionCache
 
@@ -110,7 +110,8 @@ class Thinker:
         """The answer as plain data; Refused if there is none."""
         mind = self.mind(question["run"])
         try:
-            place = walk(mind, shown.read(question["equation"]), question["path"])
+            equation = shown.read(question["equation"], question.get("unknown"))
+            place = walk(mind, equation, question["path"])
         except ParseError as error:
             raise Refused(str(error)) from None
         return ANSWERS[question["ask"]](self, mind, place, question)
@@ -140,20 +141,23 @@ def look(thinker: Thinker, mind: Mind, place: Place, question: dict[str, Any]) -
     now = [] if env.ended else [env.observation]
     log_probs, values = consult(mind.policy, [*place.observations, *now])
     probabilities = [np.exp(row).tolist() for row in log_probs]
-    lhs, rhs = env.form.lhs, env.form.rhs
+    actions = env.observation.actions if now else []
+    told = shown.solution_data(env.trace(), actions)
     verdict = env.verdict if env.form.solved_form else None
+    equation = env.equation
     return {
-        "equation": env.equation.text, "notes": list(env.equation.notes),
-        "start": shown.equation_markup(env.equation.lhs, env.equation.rhs),
-        "path": [index for _, index, *_ in place.path],
-        "steps": steps_of(place, probabilities, values),
-        "text": str(env.form), "markup": shown.equation_markup(lhs, rhs),
+        "equation": question["equation"], "unknown": equation.unknown,
+        "notes": list(equation.notes), "start": told["start"],
+        "path": [index for _, index, *_ in place.path], "lines": told["lines"],
+        "steps": steps_of(place, probabilities, values), "text": equation.told(str(env.form)),
         "goals": len(env.state.goals), "most_steps": mind.config.max_steps,
         "value": float(values[-1]) if now else None,
-        "actions": actions_of(env, probabilities[-1]) if now else [],
+        "actions": actions_of(env, told["choices"], probabilities[-1]) if now else [],
         "tree": tree_of(env.observation),
         "solved": env.solved, "ended": env.ended,
-        "verdict": None if verdict is None else shown.verdict_data(env.root, verdict),
+        "verdict": (
+            None if verdict is None else shown.verdict_data(equation, env.root, verdict)
+        ),
     }  # fmt: skip
 
 
@@ -168,26 +172,20 @@ def consult(policy: Policy, seen: list[Observation]) -> tuple[list[np.ndarray], 
 def steps_of(
     place: Place, probabilities: list[list[float]], values: np.ndarray
 ) -> list[dict[str, Any]]:
-    """Each step with what the agent had thought of it."""
-    trace = place.env.trace()
+    """What the agent had thought of each step."""
     return [
-        {
-            "words": shown.action_words(observation.actions[index]),
-            "markup": shown.equation_markup(form.lhs, form.rhs), "text": str(form),
-            "note": told.transform, "probability": probabilities[k][index],
-            "value": float(values[k]),
-        }
-        for k, ((observation, index, form, _), told) in enumerate(zip(place.path, trace.steps))
-    ]  # fmt: skip
+        {"probability": probabilities[k][index], "value": float(values[k])}
+        for k, (_, index, *_) in enumerate(place.path)
+    ]
 
 
-def actions_of(env: Env, probabilities: list[float]) -> list[dict[str, Any]]:
-    """The legal actions, the most probable one first."""
+def actions_of(env: Env, words: Sequence[str], probabilities: list[float]) -> list[dict[str, Any]]:
+    """The legal actions in words, the most probable one first."""
     seen, rows = env.observation, env.cache.operations
     order = np.argsort(-np.array(probabilities), kind="stable").tolist()
     return [
         {
-            "index": i, "words": shown.action_words(seen.actions[i]), "op": seen.actions[i].op,
+            "index": i, "words": words[i], "op": seen.actions[i].op,
             "substitutes": rows[seen.actions[i].op].kind in SUBSTITUTIONS,
             "probability": probabilities[i], "node": int(seen.action_nodes[i]),
         }
@@ -257,17 +255,19 @@ def roots(thinker: Thinker, mind: Mind, place: Place, question: dict[str, Any]) 
     def decode(equation: Equation, state: State) -> Solution:
         return go_on(mind, equation, state, "greedy", mind.max_steps)
 
-    solution, problem = place.solution(), Problem(question["equation"])
+    solution = place.solution()
+    problem = Problem(question["equation"], unknown=question.get("unknown"))
     config = replace(mind.config, max_steps=mind.max_steps)
     found_roots = all_roots(solution, decode, config, mind.cache)
     with Oracle(thinker.limit) as oracle:
-        check = check_roots(found_roots, oracle.solution_set(problem.text))
+        check = check_roots(found_roots, oracle.solution_set(equation.text))
+    told = tuple(as_told(equation, root) for root in found_roots.found)
+    found_roots = replace(found_roots, found=told)
     return {
         "count": found_roots.count(), "check": check.to_text(),
         "why": "" if found_roots.found else why_no_root(equation),
         "roots": [
-            {**root.to_data(), "valid_when": shown.condition_of(root.valid_when),
-             "markup": shown.root_markup(root.value), "proved": root.proved}
+            shown.root_data(equation, root)
             for root in (*found_roots.found, *found_roots.unproven)
         ],
         **shown.set_documents(SolutionSet(problem, solution, found_roots, check, 0.0)),
@@ -276,7 +276,9 @@ def roots(thinker: Thinker, mind: Mind, place: Place, question: dict[str, Any]) 
 
 def export(thinker: Thinker, mind: Mind, place: Place, question: dict[str, Any]) -> dict[str, Any]:
     """The steps as text, LaTeX and JSON."""
-    return shown.documents(place.env.trace())
+    env = place.env
+    answer = answer_of(env.equation, env.root) if env.solved else None
+    return shown.documents(env.trace(), answer)
 
 
 ANSWERS: dict[str, Callable[[Thinker, Mind, Place, dict[str, Any]], dict[str, Any]]] = {

@@ -7,7 +7,7 @@ a block that is a letter of the question, or minus one, is shown as just that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import count
 
 from sympy import Expr, Symbol
@@ -23,19 +23,16 @@ KEPT = {*CHANGED, *NAMED, *CHOSEN, "x", "i", "l", "o", "n"}  # blocks get other 
 
 
 class Letters:
-    """What the symbols of the states are shown as.
+    """What the symbols of the states are shown as."""
 
-    `names` are other names for letters of the question.
-    """
-
-    def __init__(self, equation: Equation, unknown: str, names: Mapping[str, str]) -> None:
+    def __init__(self, equation: Equation) -> None:
         parts = (equation.lhs, equation.rhs, *equation.nonzero)
         given = {symbol.name for part in parts for symbol in part.free_symbols} - {X.name}
         self.known: dict[Expr, Expr] = {
-            Symbol(name): Symbol(names.get(name, name)) for name in sorted(given)
+            Symbol(name): Symbol(equation.shown(name)) for name in sorted(given)
         }
-        self.unknown = Symbol(unknown)  # of the question
-        self.taken = {symbol.name for symbol in self.known.values()} | {unknown, "e", "E", "I"}
+        self.unknown = Symbol(equation.unknown)
+        self.taken = {"e", "E", "I", equation.unknown, *map(equation.shown, given)}
         self.explained: set[Label] = set()
 
     def fresh(self, wanted: Iterable[str]) -> Symbol:

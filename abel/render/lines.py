@@ -8,15 +8,15 @@ is recorded, and so is all that follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sympy import Add, Expr, Pow, Symbol, atan, sstr
 
 from abel.derive import push, root_at, rules
-from abel.equation import ONE, Equation, X, has_x, split_factor
-from abel.operations import OPERATIONS, Action, terms_of, worded
+from abel.equation import ONE, Equation, X, caret, has_x, split_factor
+from abel.operations import OPERATIONS, Action, describe, terms_of, worded
 from abel.parse import ParseError, parse, parse_expression
 from abel.render.letters import CHANGED, CHOSEN, NAMED, Letters
 from abel.rewrite import TooLarge, coefficients, difference, expand, grows_past, replace
@@ -72,42 +72,64 @@ class Lines(NamedTuple):
     answer: Line | None
 
 
-def lines_of(trace: Any, unknown: str = "x", names: Mapping[str, str] | None = None) -> Lines:
-    """The lines of a solution. `unknown` and `names` are what x and letters of the question are to
-    be called.
-    """
+def lines_of(trace: Any) -> Lines:
+    """The lines of a solution, in the letters of whoever asked for it."""
+    return walked(trace)[0]
+
+
+def lines_and_choices(
+    trace: Any, actions: Sequence[Action]
+) -> tuple[Lines, list[tuple[Part, ...]]]:
+    """The lines, and what actions that may come next would do, in the same letters."""
+    lines, walk = walked(trace)
+    if walk is None:
+        return lines, [(describe(action),) for action in actions]
+    return lines, [walk.choice(action) for action in actions]
+
+
+def walked(trace: Any) -> tuple[Lines, Walk | None]:
+    """The lines, and the walk to their end if every step follows."""
+    in_x = trace.in_x()
     try:
-        equation = parse(trace.equation)
+        equation = parse(trace.equation, trace.unknown)
     except ParseError:
-        lines = [Line(None, (), trace.equation), *as_recorded(trace.steps, 1)]
-        return Lines(tuple(lines), answer_of(trace, unknown, None, None))
-    walk = Walk(equation, unknown, names or {})
+        lines = [Line(None, (), trace.equation), *as_recorded(trace, 0)]
+        return Lines(tuple(lines), answer_of(trace, None, None)), None
+    walk = Walk(equation)
     lines = [Line(None, (), walk.formula(equation.lhs, equation.rhs))]
-    for number, step in enumerate(trace.steps, 1):
+    for number, step in enumerate(in_x.steps, 1):
         new = walk.take(number, step, lines[-1])
         if new is None:
-            lines += as_recorded(trace.steps[number - 1 :], number)
-            return Lines(tuple(lines), answer_of(trace, unknown, walk.letters, None))
+            lines += as_recorded(trace, number - 1)
+            return Lines(tuple(lines), answer_of(trace, walk.letters, None)), None
         lines += new
     root = root_at(walk.state)
-    if root is not None and trace.root == sstr(root):
+    if root is not None and in_x.root == sstr(root):
         lines += walk.put_back(0)
-    return Lines(tuple(lines), answer_of(trace, unknown, walk.letters, root))
+    return Lines(tuple(lines), answer_of(trace, walk.letters, root)), walk
 
 
-def answer_of(trace: Any, unknown: str, letters: Letters | None, root: Expr | None) -> Line | None:
+def root_formula(equation: Equation, root: Expr) -> Formula:
+    """The unknown and a root of it, in the letters of whoever asked."""
+    letters = Letters(equation)
+    shown = letters.shown(root, letters.unknown)
+    return Formula(letters.unknown, shown, unknown=letters.unknown)
+
+
+def answer_of(trace: Any, letters: Letters | None, root: Expr | None) -> Line | None:
     """The recorded root, and the condition under which it is one. `root` is the one that the steps
     lead to, which text may nest deeper than it is read.
     """
     if trace.root is None:
         return None
-    said = condition(trace.valid_when, letters)
+    in_x = trace.in_x()
+    said = condition(trace.valid_when) if letters is None else condition(in_x.valid_when, letters)
     try:
-        found = parse_expression(trace.root) if root is None or sstr(root) != trace.root else root
+        found = parse_expression(in_x.root) if root is None or sstr(root) != in_x.root else root
     except ParseError:
         found = None
     if found is None or letters is None:
-        return Line(None, said, f"{unknown} = {trace.root}")
+        return Line(None, said, f"{trace.unknown} = {caret(trace.root)}")
     value = letters.shown(found, letters.unknown)
     return Line(None, said, Formula(letters.unknown, value, unknown=letters.unknown))
 
@@ -115,8 +137,8 @@ def answer_of(trace: Any, unknown: str, letters: Letters | None, root: Expr | No
 class Walk:
     """The way of an equation along recorded steps, and the letters that it is shown in."""
 
-    def __init__(self, equation: Equation, unknown: str, names: Mapping[str, str]) -> None:
-        self.letters = Letters(equation, unknown, names)
+    def __init__(self, equation: Equation) -> None:
+        self.letters = Letters(equation)
         self.cache = rules()
         self.state = start_of(equation, self.cache)
         self.levels: list[Level] = []
@@ -145,6 +167,11 @@ class Walk:
         if there is not before:
             lines += self.landings()
         return lines if str(self.state.form) == step.equation else None
+
+    def choice(self, action: Action) -> tuple[Part, ...]:
+        """What an action would do."""
+        row, term = worded(action)
+        return self.sentence(row.text, term, self.now)
 
     def level(self, transform: Transform, action: Action) -> Level:
         fresh, now = self.letters.fresh, self.now
@@ -346,13 +373,14 @@ def recorded_action(step: Any, state: State) -> Action | None:
     return next((Action(step.op, term) for term in terms if sstr(term) == step.term), None)
 
 
-def as_recorded(steps: Sequence[Any], first: int) -> list[Line]:
+def as_recorded(trace: Any, done: int) -> list[Line]:
+    """The steps after the first few as the document has them."""
     lines = []
-    for number, step in enumerate(steps, first):
+    for number, step in enumerate(trace.steps[done:], done + 1):
         text = OPERATIONS[step.op].text if step.op in OPERATIONS else f"{step.op} {{}}"
-        said = text.replace("{x}", X.name).replace("{}", step.term or "").rstrip()
-        where = (step.transform,) if step.transform else ()
-        lines.append(Line(number, (said,), step.equation, where))
+        said = text.replace("{x}", trace.unknown).replace("{}", caret(step.term or "")).rstrip()
+        where = (caret(step.transform),) if step.transform else ()
+        lines.append(Line(number, (said,), caret(step.equation), where))
     return lines
 
 

@@ -6,12 +6,12 @@ import re
 from html.entities import html5
 from typing import Any
 
-from sympy import Add, E, Expr, Mul, Pow, Rational, Symbol, exp
+from sympy import Add, E, Expr, I, Mul, Pow, Rational, Symbol, UnevaluatedExpr, exp
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.mathml import MathMLPresentationPrinter
 from sympy.printing.str import StrPrinter
 
-from abel.equation import ZERO
+from abel.equation import MINUS_ONE, ONE, ZERO, caret
 from abel.render.lines import Formula
 
 LONG = 60  # characters of a side past which a formula may break between its terms
@@ -45,6 +45,63 @@ def is_negative(term: Expr) -> bool:
     return term.as_coeff_Mul()[0].is_negative is True
 
 
+def with_joined_roots(expr: Expr) -> Expr:
+    """An expression with sqrt(2*u) for sqrt(2)*sqrt(u), which SymPy takes apart. Numbers are
+    positive, so that this holds on every branch.
+    """
+    if not expr.args:
+        return expr
+    args = [with_joined_roots(arg) for arg in expr.args]
+    if isinstance(expr, Mul):
+        args = joined(args)
+    if args == list(expr.args):
+        return expr
+    return args[0] if len(args) == 1 else expr.func(*args, evaluate=False)
+
+
+def joined(factors: list[Expr]) -> list[Expr]:
+    """The factors of a product, the root of a product with letters as one with those of numbers."""
+    target = next((f for f in factors if is_root(f) and f.base.free_symbols
+                   and not isinstance(f.base, Add)), None)  # fmt: skip
+    if target is None:
+        return factors
+    index = ONE / target.exp
+    own = [f for f in factors if is_root_of_number(f, index)]
+    if not own:
+        return factors
+    inside = Mul(*(f.base ** (f.exp * index) for f in own))
+    others = [f for f in factors if f is not target and f not in own]
+    inside, others = with_number(inside, others, index)
+    # SymPy leaves this base alone, whatever printers do with the product.
+    return [*others, Pow(UnevaluatedExpr(inside * target.base), target.exp)]
+
+
+def with_number(inside: Expr, others: list[Expr], index: Expr) -> tuple[Expr, list[Expr]]:
+    """A rational factor within the root if that makes no number larger; its sign stays outside."""
+    number = next((f for f in others if f.is_Rational), ONE)
+    taken_in = inside * abs(number) ** index
+    if number is ONE or height(taken_in) > max(height(inside), height(number)):
+        return inside, others
+    sign = [MINUS_ONE] * (number.is_negative is True)
+    return taken_in, [*sign, *(f for f in others if f != number)]
+
+
+def is_root(factor: Expr) -> bool:
+    return isinstance(factor, Pow) and factor.exp.is_Rational and factor.exp.p == 1 < factor.exp.q
+
+
+def is_root_of_number(factor: Expr, index: Expr) -> bool:
+    """Whether this is a power of the root of a positive number, with this index."""
+    if not isinstance(factor, Pow) or not (factor.base.is_number and factor.base.is_positive):
+        return False
+    return not factor.exp.is_Integer and (factor.exp * index).is_Integer is True
+
+
+def height(number: Expr) -> int:
+    rational = number.as_coeff_Mul()[0]
+    return max(abs(int(rational.p)), int(rational.q))
+
+
 class ByPowers:
     """A printer of SymPy that writes the highest power of the unknown first."""
 
@@ -52,16 +109,20 @@ class ByPowers:
 
     def _as_ordered_terms(self, expr: Expr, order: Any = None) -> list[Expr]:
         terms = super()._as_ordered_terms(expr, order=order)  # type: ignore[misc]
-        terms = sorted(terms, key=lambda term: -degree(term, self.unknown))
+        terms = sorted(terms, key=lambda t: (-degree(t, self.unknown), t.has(I)))
         # c - b rather than -b + c, and 2 - x rather than -x + 2
         highest = degree(terms[0], self.unknown)
         ahead = [t for t in terms if len(terms) == 2 or degree(t, self.unknown) == highest]
+        if any(term.has(I) for term in terms):  # -2 + 3*I: the real part stands first
+            ahead = terms[:1]
         first = next((term for term in ahead if not is_negative(term)), terms[0])
         return sorted(terms, key=lambda term: term is not first)
 
 
 class Text(ByPowers, StrPrinter):
-    pass
+    def _print_Abs(self, expr: Expr) -> str:
+        inside = self._print(expr.args[0])
+        return f"abs({inside})" if "|" in inside else f"|{inside}|"
 
 
 class Principal:
@@ -93,20 +154,21 @@ class Latex(ByPowers, Principal, LatexPrinter):
 
 
 class MathML(ByPowers, Principal, MathMLPresentationPrinter):
-    pass
+    def _print_UnevaluatedExpr(self, expr: Expr) -> Any:
+        return self._print(expr.args[0])
 
 
 def written(printer: Any, formula: Formula, signs: dict[str, str]) -> str:
     printer.unknown = formula.unknown
-    lhs = printer.doprint(formula.lhs)
+    lhs = printer.doprint(with_joined_roots(formula.lhs))
     if formula.rhs is None:
         return lhs
     sign = signs.get(formula.relation, formula.relation)
-    return f"{lhs} {sign} {printer.doprint(formula.rhs)}"
+    return f"{lhs} {sign} {printer.doprint(with_joined_roots(formula.rhs))}"
 
 
 def as_text(formula: Formula) -> str:
-    return written(Text(), formula, {})
+    return caret(written(Text(), formula, {}))
 
 
 def as_latex(formula: Formula) -> str:
@@ -131,6 +193,7 @@ def as_mathml(formula: Formula) -> list[str]:
 
 def terms_of_side(printer: MathML, side: Expr) -> list[str]:
     """A side, or its terms if it is a long sum, each but the first with its sign before it."""
+    side = with_joined_roots(side)
     if not isinstance(side, Add) or len(as_text(Formula(side))) <= LONG:
         return [presented(printer.doprint(side))]
     pieces = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from abel.render.lines import Formula, Line, Lines, Part
+from abel.render.lines import Formula, Line, Lines, Part, condition
 from abel.render.printers import as_latex, as_mathml, as_text
 
 WIDE = 60  # characters of a sentence past which equations are not aligned with it
@@ -21,6 +21,11 @@ def in_words(parts: Sequence[Part]) -> str:
 
 
 # ---- Text ----
+
+
+def condition_text(text: str) -> str:
+    """A condition as it is stored, for people: `Ne(a, 0)` is a != 0."""
+    return in_words(condition(text))
 
 
 def to_text(lines: Lines, question: str | None = None) -> str:

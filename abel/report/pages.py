@@ -326,6 +326,19 @@ def answer(found: dict | None, text: str) -> str:
     return formula(found.get("mathml"), found["equation"]) + condition
 
 
+def derivations(report: dict, dataset: str) -> list[Part]:
+    rows = [
+        [name, rate(*row["solved"]), number(row["first_solved"]),
+         Code(", ".join(way["way"]) or "-"), str(way["count"]), Code(way["equation"]),
+         Code("; ".join(way["values"]) or "-")]
+        for name, row in report["families"].items() for way in row["ways"][:2]
+    ]  # fmt: skip
+    said = "The substitutions in greedy solutions, without their letters: two ways of each family."
+    columns = ["family", "solved", "first solved at step", "substitutions", "times", "for example",
+               "put for x"]  # fmt: skip
+    return [said, Table(columns, rows)]
+
+
 SECTIONS: dict[str, tuple[str, Callable[[dict, str], list[Part]]]] = {
     "families": ("Solved, by family", families),
     "widths": ("Beam width", widths),
@@ -334,6 +347,7 @@ SECTIONS: dict[str, tuple[str, Callable[[dict, str], list[Part]]]] = {
     "trigger": ("When to change variables", trigger),
     "decomposition": ("Which part does the work", decomposition),
     "generalisation": ("Other letters, other factors", generalisation),
+    "derivations": ("What was derived", derivations),
     "failures": ("How episodes fail", failures),
     "training": ("What training solves", training),
     "dormant": ("Dormant neurons", dormant),

@@ -9,12 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sympy import sstr
-
 from abel.datasets import Problem
 from abel.learner.progress import Progress
 from abel.report.study import Study
-from abel.roots import STATES, Check, Roots, all_roots, answer_of, as_told, check_roots
+from abel.roots import (
+    STATES,
+    Check,
+    Roots,
+    all_roots,
+    answer_of,
+    as_told,
+    check_roots,
+    unsolved,
+    why_no_root,
+)
 from abel.search import Oracle, Solution
 
 FORMAT = "abel-roots-1"
@@ -31,21 +39,26 @@ class SolutionSet:
     seconds: float
 
     def to_text(self) -> str:
-        first = f"{self.problem.text}\nno first root found"
+        equation, verdict = self.solution.equation, self.solution.verdict
+        found = self.roots.to_text() if self.roots.found or self.roots.unproven else ""
         if self.solution.solved:
-            verdict = self.solution.verdict
-            condition = None if verdict is None or not verdict.valid_when else verdict.valid_when
-            answer = answer_of(self.solution.equation, self.solution.root)
-            last = answer.to_text(None if condition is None else sstr(condition))
+            condition = None if verdict is None else verdict.valid_when
+            answer = answer_of(equation, self.solution.root)
+            last = answer.to_text(None if condition is None else equation.shown(condition))
             first = self.solution.trace().to_text(last)
-        return "\n".join([first, "", self.roots.to_text(), self.check.to_text()])
+        else:
+            first = self.problem.text
+        why = "" if self.roots.found else unsolved(why_no_root(equation))
+        said = [f"\n{found}" if found else "", why, self.check.to_text()]
+        return "\n".join([first, *filter(None, said)])
 
     def to_latex(self) -> str:
         return "\n".join([self.solution.trace().to_latex(), self.roots.to_latex()])
 
     def to_data(self) -> dict[str, Any]:
         return {
-            "format": FORMAT, "equation": self.problem.text, "family": self.problem.family,
+            "format": FORMAT, "equation": self.problem.text,
+            "unknown": self.problem.equation.unknown, "family": self.problem.family,
             "trace": self.solution.trace().to_data(), **self.roots.to_data(),
             "completeness": self.check.to_data(), "seconds": self.seconds,
         }  # fmt: skip
@@ -69,7 +82,7 @@ def solution_sets(study: Study, decoder: str) -> list[SolutionSet]:
                 cache,
             )
             seconds = time.process_time() - begun
-            check = check_roots(roots, oracle.solution_set(problem.text))
+            check = check_roots(roots, oracle.solution_set(problem.equation.text))
             if study.fall_back:  # somebody is told these roots
                 told = tuple(as_told(roots.equation, root) for root in roots.found)
                 roots = replace(roots, found=told)

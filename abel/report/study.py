@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
-from sympy import sstr
-
+from abel.analysis.failures import candidates, diagnose
+from abel.analysis.kinds import structural_type
+from abel.analysis.trigger import tally
 from abel.datasets import DatasetError, Problem
 from abel.env import EnvConfig
 from abel.equation import Equation
@@ -18,9 +19,6 @@ from abel.learner.progress import Progress
 from abel.operations import Generator
 from abel.parse import ParseError, parse_expression
 from abel.render import for_pages
-from abel.report.failures import candidates, diagnose
-from abel.report.kinds import structural_type
-from abel.report.trigger import tally
 from abel.roots import (
     Answer,
     Branch,
@@ -35,6 +33,7 @@ from abel.search import Oracle, Policy, Solution, beam, greedy, search
 from abel.trace import Trace
 from abel.transitions import State, TransitionCache
 
+COST = ("solved", "transitions_per_equation", "ms_per_equation")  # columns of two reports
 CHUNK = 64  # equations decoded together
 FEW = 8  # of a list: what is under way when it is interrupted is lost
 ASTAR_WEIGHT = 1.0  # steps that a node or an edge counts for in A*'s guess
@@ -59,8 +58,9 @@ class Outcome:
     def of(cls, solution: Solution, seconds: float) -> Outcome:
         condition = solution.verdict.valid_when if solution.solved and solution.verdict else None
         return cls(
-            solution.solved, sstr(solution.root) if solution.solved else None,
-            None if condition is None else sstr(condition), seconds, solution.transitions,
+            solution.solved, solution.equation.shown(solution.root) if solution.solved else None,
+            None if condition is None else solution.equation.shown(condition), seconds,
+            solution.transitions,
             solution=solution,
         )  # fmt: skip
 
@@ -160,6 +160,15 @@ class Study:
     def summary(self, name: str, width: int | None = None) -> dict[str, Any]:
         return self.counted(self.decode(name, width))
 
+    def costs(self) -> list[dict[str, Any]]:
+        """What every decoder solves, and what it takes for it."""
+        rows = []
+        for name in DECODERS:
+            row = self.summary(name)
+            shown = "SymPy solve" if name == "oracle" else name
+            rows.append({"decoder": shown, **{column: row[column] for column in COST}})
+        return rows
+
     def counted(self, outcomes: Sequence[Outcome]) -> dict[str, Any]:
         """Counts and means over the equations, as far as they have an outcome."""
         count = len(outcomes)
@@ -190,7 +199,8 @@ class Study:
             outcomes = {name: row[i] for name, row in found.items() if i < len(row)}
             solvers = [name for name, outcome in outcomes.items() if outcome.solved]
             rows.append({
-                "equation": problem.text, "family": problem.family, "solved": first.solved,
+                "equation": problem.text, "unknown": problem.equation.unknown,
+                "family": problem.family, "solved": first.solved,
                 "root": first.root, "valid_when": first.valid_when,
                 "steps": len(first.solution.path) if first.solution else None,
                 "branches": list(first.how), "reason": first.reason,
@@ -264,15 +274,15 @@ def fallen_back(
     study: Study, solution: Solution, decode: Callable, cache: TransitionCache
 ) -> tuple[Outcome, Any]:
     """A root on another branch; or why there is none, or none was found."""
-    outcome = Outcome.of(solution, 0.0)
+    outcome, shown = Outcome.of(solution, 0.0), solution.equation.shown
     found = other_branch(solution, decode, study.config, cache)
     if found is None or not found.verdict:
         reason = why_no_root(solution.equation)
         return replace(outcome, reason=reason or best_try(study, solution, found, cache)), None
     condition = found.verdict.valid_when
     return replace(
-        outcome, solved=True, root=sstr(found.root), solution=None, how=found.how,
-        valid_when=None if condition is None else sstr(condition),
+        outcome, solved=True, root=shown(found.root), solution=None, how=found.how,
+        valid_when=None if condition is None else shown(condition),
     ), found.root  # fmt: skip
 
 
@@ -283,7 +293,7 @@ def best_try(study: Study, solution: Solution, found: Branch | None, cache: Tran
     if not tried:
         return f"not solved within {study.config.max_steps} steps"
     best = reduce(nearer, tried)
-    return why_not(best.root, best.verdict)
+    return why_not(solution.equation, best.root, best.verdict)
 
 
 def shown_as_well(study: Study, problem: Problem, outcome: Outcome) -> Outcome:
@@ -291,9 +301,10 @@ def shown_as_well(study: Study, problem: Problem, outcome: Outcome) -> Outcome:
     if not study.fall_back or not outcome.solved:
         return outcome
     try:
-        solution = outcome.solution
-        root = parse_expression(outcome.root or "") if solution is None else solution.root
-        return replace(outcome, answer=answer_of(problem.equation, root))
+        solution, equation = outcome.solution, problem.equation
+        text = equation.shown(outcome.root or "")  # back in x
+        root = parse_expression(text) if solution is None else solution.root
+        return replace(outcome, answer=answer_of(equation, root))
     except (ParseError, ArithmeticError, RecursionError, MemoryError):
         return outcome
 
@@ -324,7 +335,9 @@ def without_policy(study: Study, outcomes: list[Outcome], weight: float, show: C
 def by_sympy(study: Study, outcomes: list[Outcome], show: Callable) -> None:
     with Oracle(study.limit) as oracle:
         for problem in study.problems:
-            root, condition, reason, seconds = oracle(problem.text)
+            equation = problem.equation
+            root, condition, reason, seconds = oracle(equation.text)
+            root, condition = (each and equation.shown(each) for each in (root, condition))
             outcome = Outcome(root is not None, root, condition, seconds, reason=reason)
             outcomes.append(shown_as_well(study, problem, outcome))
             show()

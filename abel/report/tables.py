@@ -119,6 +119,15 @@ def completeness(data: dict[str, Any]) -> list[Row]:
     ]
 
 
+def derivations(data: dict[str, Any]) -> list[Row]:
+    """The most frequent way of each family."""
+    rows: list[Row] = [["family", "solved", "first solved at step", "ways", "most frequent"]]
+    for name, row in data["families"].items():
+        way = ", ".join(row["ways"][0]["way"]) or "no substitution" if row["ways"] else None
+        rows.append([name, row["solved"], row["first_solved"], len(row["ways"]), way])
+    return rows
+
+
 TABLES: dict[str, Callable[[dict[str, Any]], list[Row]]] = {
     "families": lambda data: families(data["decoders"], data["n"]),
     "widths": columns_of("widths", "solved", "transitions_per_equation", "ms_per_equation"),
@@ -133,6 +142,7 @@ TABLES: dict[str, Callable[[dict[str, Any]], list[Row]]] = {
     "embeddings": embeddings,
     "training": training,
     "generalisation": generalisation,
+    "derivations": derivations,
     "traces": lambda data: [["family", "steps", "root"], *(
         [t["family"], len(t["steps"]), t["root"]] for t in data["traces"])],
 }  # fmt: skip

@@ -5,12 +5,13 @@ root is shown.
 from abel.roots.answer import Answer, answer_of, as_told, unsolved, why_not
 from abel.roots.complete import STATES, Check, check_roots
 from abel.roots.fallback import Branch, nearer, other_branch, real_branch
+from abel.roots.families import Root
 from abel.roots.follow import Roots, all_roots
 from abel.roots.none import NO_ROOT, why_no_root
 from abel.roots.simplest import number_beside, simplest, written
 
 __all__ = [
-    "NO_ROOT", "STATES", "Answer", "Branch", "Check", "Roots", "all_roots", "answer_of",
-    "as_told", "check_roots", "nearer", "number_beside", "other_branch", "real_branch", "simplest",
-    "unsolved", "why_no_root", "why_not", "written",
+    "NO_ROOT", "STATES", "Answer", "Branch", "Check", "Root", "Roots", "all_roots",
+    "answer_of", "as_told", "check_roots", "nearer", "number_beside", "other_branch",
+    "real_branch", "simplest", "unsolved", "why_no_root", "why_not", "written",
 ]  # fmt: skip

@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
-from sympy import Expr, sstr
+from sympy import Expr
 
 from abel.equation import Equation, X, has_x
-from abel.roots.families import Root
+from abel.render import condition_text
+from abel.roots.families import Root, beside
 from abel.roots.merging import distinct_roots
-from abel.roots.none import EVERY_X, NO_ROOT
+from abel.roots.none import EVERY, NO_ROOT, never_real
 from abel.roots.polynomial import isolated_roots
 from abel.roots.simplest import number_beside, simplest, written
 from abel.verify import Verdict
 
 MAX_SHOWN = 200  # characters of a candidate that is no root
-HOW_TO = "--all-roots goes on to the others"
+HOW_TO = "--all-roots goes on to the other"
 
 
 @dataclass(frozen=True)
@@ -28,15 +29,15 @@ class Answer:
     beside: str = ""  # "about 1.618034" or "= 0.5", of roots without letters
     how: tuple[str, ...] = ()  # the branches to another root that is shown, for it is real
     more: str = ""  # that there are more roots, where this is known
+    unknown: str = "x"
 
     def both(self) -> str:
         """The root with the number beside it."""
-        separator = " " if self.beside[:1] == "=" else ", "
-        return f"{self.shown}{separator}{self.beside}" if self.beside else self.shown
+        return beside(self.shown, self.beside)
 
-    def to_text(self, valid_when: str | None, unknown: str = "x") -> str:
-        condition = f", valid when {valid_when}" if valid_when else ""
-        return f"{unknown} = {self.both()}   (proved{condition})"
+    def to_text(self, valid_when: str | None) -> str:
+        condition = f", valid when {condition_text(valid_when)}" if valid_when else ""
+        return f"{self.unknown} = {self.both()}   (proved{condition})"
 
     def to_data(self) -> dict[str, Any]:
         return {"shown": self.shown, "value": self.beside or None, "more_roots": self.more or None}
@@ -45,15 +46,16 @@ class Answer:
 def answer_of(equation: Equation, root: Expr, how: tuple[str, ...] = ()) -> Answer:
     """How a proved root is shown."""
     form = simplest(equation, root)
-    return Answer(written(form), number_beside(form), how, more_roots(equation))
+    text = equation.shown(written(form))
+    return Answer(text, number_beside(form), how, more_roots(equation), equation.unknown)
 
 
 def as_told(equation: Equation, root: Root) -> Root:
-    """One of all roots, with the form in which it is shown if it is proved."""
-    if not root.proved or root.integers:
-        return root
-    form = simplest(equation, root.value)
-    return replace(root, shown=Answer(written(form), number_beside(form)).both())
+    """One of all roots, with the form in which it is shown: the simplest if it is proved."""
+    single = root.proved and not root.integers
+    form = simplest(equation, root.value) if single else root.value
+    text = equation.shown(written(form))
+    return replace(root, form=form, shown=text, beside=number_beside(form))
 
 
 # ---- More roots ----
@@ -64,14 +66,16 @@ def more_roots(equation: Equation) -> str:
     places = isolated_roots(equation)
     count = distinct_roots(equation) if places is None else len(places)
     if count is not None and count > 1:
+        others = f"{HOW_TO}{'s' * (count > 2)}"
         if places is None:
-            return f"{count} roots in general: {HOW_TO}"
+            return f"{count} roots in general: {others}"
         real = sum(place.is_real for place in places)
         told = "" if real == count else f", {real or 'none'} of them real"
-        return f"{count} roots{told}: {HOW_TO}"
+        return f"{count} roots{told}: {others}"
+    told = ", none of them real" if never_real(equation) else ""
     if count is None and is_periodic(equation):
-        return f"infinitely many roots: {HOW_TO}"
-    return ""
+        return f"infinitely many roots{told}: {HOW_TO}s"
+    return "no root is real" if told else ""
 
 
 def is_periodic(equation: Equation) -> bool:
@@ -97,10 +101,10 @@ def turns(expr: Expr, slopes: list[Expr]) -> bool:
 # ---- Failures ----
 
 
-def why_not(root: Expr, verdict: Verdict) -> str:
+def why_not(equation: Equation, root: Expr, verdict: Verdict) -> str:
     """What is wrong with a candidate that was not proved."""
-    text = sstr(root)
-    found = f"x = {text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '...'}"
+    text = equation.shown(written(root))
+    found = f"{equation.unknown} = {text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + '...'}"
     if verdict.status == "refuted":
         return f"{found} was found, but is refuted: extraneous, not a root of the equation"
     if verdict.status == "undefined":
@@ -114,6 +118,6 @@ def unsolved(reason: str) -> str:
     """A failure as a sentence, from its reason."""
     if reason.startswith(NO_ROOT):
         return f"no solution, because {reason.removeprefix(NO_ROOT)}"
-    if reason == EVERY_X or reason.startswith("not solved"):
+    if reason.startswith((EVERY, "not solved")):
         return reason
     return f"not solved: {reason}" if reason else "not solved"

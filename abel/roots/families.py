@@ -6,7 +6,7 @@ on integers says so; numbers and proofs come in only to find where beta lies (`a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
@@ -33,7 +33,10 @@ class Root:
     valid_when: Any = None
     how: tuple[str, ...] = ()
     proved_at: tuple[tuple[int, ...], ...] | None = None  # values of its integers, None for all
-    shown: str = ""  # its simplest form, with a number beside it, where that was asked for
+    # How it is shown, where that was asked for: its simplest form, as text, the number beside it.
+    form: Expr | None = None
+    shown: str = ""
+    beside: str = ""
 
     @property
     def proved(self) -> bool:
@@ -54,23 +57,29 @@ class Root:
             return False
         return Point({**letters, **dict(zip(self.integers, index))}).holds(self.valid_when)
 
-    def to_text(self) -> str:
+    def to_text(self, told: Callable[[Expr | str], str] = sstr) -> str:
         names = ", ".join(symbol.name for symbol in self.integers)
         status = self.status
         if names and status == "proved":
             status = f"proved for all integers {names}"
-        first = (
-            f"x = {self.shown or sstr(self.value)}   ({status}{valid_when_text(self.valid_when)})"
-        )
+        condition = told(valid_when_text(self.valid_when))
+        value = beside(self.shown, self.beside) if self.shown else told(self.value)
+        first = f"{told('x')} = {value}   ({status}{condition})"
         return "\n".join([first, *(f"    {note}" for note in self.how)])
 
-    def to_data(self) -> dict[str, Any]:
-        condition = None if self.valid_when is None else sstr(self.valid_when)
+    def to_data(self, shown: Callable[[Expr | str], str] = sstr) -> dict[str, Any]:
+        condition = None if self.valid_when is None else shown(self.valid_when)
         return {
-            "root": sstr(self.value), "integers": [symbol.name for symbol in self.integers],
+            "root": shown(self.value), "integers": [symbol.name for symbol in self.integers],
             "status": self.status, "valid_when": condition, "how": list(self.how),
-            **({"shown": self.shown} if self.shown else {}),
+            **({"shown": beside(self.shown, self.beside)} if self.shown else {}),
         }  # fmt: skip
+
+
+def beside(text: str, number: str) -> str:
+    """A root and the number that it is: "1/2 = 0.5" or "sqrt(2), about 1.414214"."""
+    separator = " " if number[:1] == "=" else ", "
+    return f"{text}{separator}{number}" if number else text
 
 
 # ---- Conditions taken apart ----

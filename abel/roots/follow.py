@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import sympy as sp
-from sympy import And, Expr, Integer, Ne, Symbol, latex, sstr
+from sympy import And, Expr, Integer, Ne, Symbol, sstr
 
 from abel.env import EnvConfig, look
 from abel.equation import ZERO, Equation
@@ -29,6 +29,7 @@ from abel.operations import (
     out_of_reach,
     settle,
 )
+from abel.render import Formula, Line, Lines, as_text, condition, root_formula, to_latex
 from abel.rewrite import replace
 from abel.roots.families import NAMES, Root, exception, implies, without_turns
 from abel.roots.merging import merged
@@ -55,13 +56,24 @@ class Roots:
     every_branch: bool  # whether every branch was followed to its end
 
     def to_text(self) -> str:
-        lines = [self.count(), *(root.to_text() for root in self.found)]
+        told = self.equation.told
+        lines = [self.count(), *(root.to_text(told) for root in self.found)]
         lines += ["not proved, not counted:"] * bool(self.unproven)
-        return "\n".join([*lines, *(root.to_text() for root in self.unproven)])
+        return "\n".join([*lines, *(root.to_text(told) for root in self.unproven)])
 
     def to_latex(self) -> str:
-        lines = [rf"& x = {latex(root.value)} \\" for root in self.found]
-        return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
+        """An align* environment: each root in its simplest form, and when it is one."""
+        lines = [self.line(root) for root in self.found]
+        return to_latex(Lines(tuple(lines), None))
+
+    def line(self, root: Root) -> Line:
+        names = ", ".join(symbol.name for symbol in root.integers)
+        said = [f"for all integers {names}"] * bool(names and root.status == "proved")
+        if root.valid_when is not None:
+            stored = self.equation.shown(root.valid_when)
+            said += [", " * bool(said) + "valid when ", *condition(stored)]
+        value = root.value if root.form is None else root.form
+        return Line(None, tuple(said), root_formula(self.equation, value))
 
     def count(self) -> str:
         families = sum(bool(root.integers) for root in self.found)
@@ -73,8 +85,8 @@ class Roots:
 
     def to_data(self) -> dict[str, Any]:
         return {
-            "roots": [root.to_data() for root in self.found],
-            "unproven": [root.to_data() for root in self.unproven],
+            "roots": [root.to_data(self.equation.shown) for root in self.found],
+            "unproven": [root.to_data(self.equation.shown) for root in self.unproven],
             "refuted": self.refuted, "every_branch_followed": self.every_branch,
         }  # fmt: skip
 
@@ -121,7 +133,7 @@ class Explorer:
         self, equation: Equation, decode: Decode, config: EnvConfig, cache: TransitionCache
     ) -> None:
         self.equation, self.decode, self.config, self.cache = equation, decode, config, cache
-        taken = {symbol.name for symbol in equation.coefficients}
+        taken = {equation.unknown, *(symbol.name for symbol in equation.coefficients)}
         self.names = [name for name in NAMES if name not in taken]
         self.pending: list[Lead] = []
         self.met: set[State] = set()
@@ -184,9 +196,19 @@ class Explorer:
         leads = []
         for factor in factors(state.lhs, state.rhs):
             part = land(state._replace(form=self.cache.form(factor, ZERO)), self.cache)
-            note = f"{state.form}: {sstr(factor)} = 0"
+            told = self.told(state, factor, ZERO) or "another factor is 0"
+            note = self.note(state, told)
             leads.append(Lead(part, how=(*how, note), num_integers=num_integers))
         return leads
+
+    def told(self, state: State, lhs: Expr, rhs: Expr) -> str:
+        """An equation of a state; nothing after a substitution, when x is another one."""
+        return "" if state.stack else self.equation.told(as_text(Formula(lhs, rhs)))
+
+    def note(self, state: State, what: str) -> str:
+        """Where a branch parts from the steps that are shown, and how."""
+        equation = self.told(state, state.lhs, state.rhs)
+        return f"{equation}: {what}" if equation else what
 
     def fork(self, lead: Lead, action: Action) -> list[Lead]:
         """The branches of a step, the principal one among them; none if there is only one."""
@@ -203,8 +225,9 @@ class Explorer:
         for fork in row.forks(taken):
             lhs = after.lhs if fork.lhs is None else fork.lhs
             there = state.push(self.cache.form(*settle(lhs, fork.rhs)), fork.transform, row.kind)
-            step = describe(action._replace(op=fork.op or action.op))
-            note = (f"{form}: {step}, {fork.note}",) if fork.note else ()
+            told = self.equation.told
+            step = describe(action._replace(op=fork.op or action.op), told=told)
+            note = (self.note(state, f"{step}, {told(fork.note)}"),) if fork.note else ()
             used = num_integers + counts(fork, fresh)
             leads.append(Lead(land(there, self.cache), plan, trusted, (*how, *note), used))
         return leads

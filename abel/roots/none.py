@@ -11,9 +11,10 @@ from collections.abc import Callable
 
 import sympy as sp
 from flint import acb, arb
-from sympy import Abs, Add, Expr, I, Mul, Pow, exp, pi, sstr
+from sympy import Abs, Add, Expr, I, Mul, Pow, exp, pi
 
-from abel.equation import MINUS_ONE, ONE, ZERO, Equation, has_x, split_factor, split_summand
+from abel.equation import MINUS_ONE, ONE, ZERO, Equation, X, has_x, split_factor, split_summand
+from abel.render import Formula, as_text
 from abel.rewrite import (
     base_exponent,
     call,
@@ -27,7 +28,8 @@ from abel.rewrite import (
 from abel.verify import Point, is_identity
 
 MAX_LEVELS, MAX_EXPANDED = 12, 300
-EVERY_X = "every x for which it is defined is a root"
+EVERY = "every "
+EVERY_X = EVERY + "{} for which it is defined is a root"
 NO_ROOT = "there is no root: "
 
 
@@ -37,9 +39,13 @@ def why_no_root(equation: Equation) -> str:
     if grows_past(side, MAX_EXPANDED):
         return ""
     if is_identity(side):
-        return EVERY_X
-    reason = never_zero(side, MAX_LEVELS)
+        return EVERY_X.format(equation.unknown)
+    reason = equation.told(never_zero(side, MAX_LEVELS))
     return NO_ROOT + reason if reason else ""
+
+
+def text(expr: Expr) -> str:
+    return as_text(Formula(expr))
 
 
 def never_zero(side: Expr, levels: int) -> str:
@@ -50,7 +56,7 @@ def never_zero(side: Expr, levels: int) -> str:
     free, rest = split_summand(side)
     if rest is ZERO:
         return (
-            f"it comes to {sstr(free)} = 0" if certainly(free, lambda z: not z.contains(0)) else ""
+            f"it comes to {text(free)} = 0" if certainly(free, lambda z: not z.contains(0)) else ""
         )
     if free is ZERO and isinstance(rest, Mul):
         factors = [factor for factor in rest.args if has_x(factor)]
@@ -61,6 +67,30 @@ def never_zero(side: Expr, levels: int) -> str:
         return ""
     value = negate(product(free, power(factor, MINUS_ONE)))
     return out_of_range(core, value, levels)
+
+
+def never_real(equation: Equation) -> bool:
+    """Whether no real x solves c*sin(u) = d, or cos, with u real for real x: for d/c is out of
+    [-1, 1].
+    """
+    free, rest = split_summand(difference(equation.lhs, equation.rhs))
+    factor, core = split_factor(rest)
+    if not isinstance(core, sp.sin | sp.cos) or not is_real_for_real(core.args[0]):
+        return False
+    value = negate(product(free, power(factor, MINUS_ONE)))
+    return certainly(value, lambda z: abs(z.real) > 1 or not z.imag.contains(0))
+
+
+def is_real_for_real(expr: Expr) -> bool:
+    """Whether a polynomial in x and real numbers, with sines, cosines and exponentials, which is
+    real wherever x is.
+    """
+    if not expr.args:
+        return expr == X or (expr.is_number and expr.is_real is True)
+    if isinstance(expr, Pow) and not (expr.exp.is_Integer and expr.exp.is_positive):
+        return False
+    kinds = (Add, Mul, Pow, exp, sp.sin, sp.cos)
+    return isinstance(expr, kinds) and all(map(is_real_for_real, expr.args))
 
 
 def without_denominators(side: Expr) -> Expr:
@@ -79,7 +109,7 @@ def without_denominators(side: Expr) -> Expr:
 
 def out_of_range(core: Expr, value: Expr, levels: int) -> str:
     """Why core = value has no solution."""
-    says, inside = f"{sstr(core)} is never {sstr(value)}", core.args[0]
+    says, inside = f"{text(core)} is never {text(value)}", core.args[0]
     if isinstance(core, exp) or (isinstance(core, Pow) and not has_x(core.base)):
         return says if value is ZERO else ""
     if isinstance(core, Pow) and core.exp.is_Rational:

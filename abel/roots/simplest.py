@@ -18,6 +18,7 @@ from flint import acb, arb, fmpq, fmpz_mat
 from sympy import Add, Expr, I, Integer, Mul, Pow, Rational, exp, log, pi, sqrt, sstr
 
 from abel.equation import Equation, X, num_nodes
+from abel.render import Formula, as_text
 from abel.rewrite import difference, rebuild
 from abel.roots.polynomial import Isolated, isolated_roots, the_one
 from abel.roots.values import BITS, ball_of_number, has_cut
@@ -275,8 +276,73 @@ def ruled(expr: Expr) -> Iterator[Expr]:
 
 # ---- Letters ----
 
+
+
+def inside_roots(expr: Expr, rule: Callable[[Expr], Expr]) -> Expr:
+    """An expression with what stands under its roots written otherwise."""
+    if not expr.args:
+        return expr
+    args = [inside_roots(arg, rule) for arg in expr.args]
+    if isinstance(expr, Pow) and expr.exp.is_Rational and not expr.exp.is_Integer:
+        args[0] = min(args[0], rule(args[0]), key=length)
+    return expr if args == list(expr.args) else rebuild(expr, args)
+
+
+def length(form: Expr) -> tuple[int, int, str]:
+    """What is shown has I as often as it must, no minus before a bracket with another, no fractions
+    inside of fractions; and it is short.
+    """
+    nodes = [*sp.preorder_traversal(form)]
+    odd = sum(node == I or is_double_minus(node) or is_stacked(node) for node in nodes)
+    text = sstr(form)
+    return odd, len(text), text
+
+
+def is_double_minus(node: Expr) -> bool:
+    """Whether this is like -(a - b)/c or -c/(a - b), which are (b - a)/c and c/(b - a)."""
+    return without_minus(node) != node
+
+
+def is_stacked(node: Expr) -> bool:
+    """Whether this is like (a/b + c)/d or 1/(a/b + c)."""
+    factors = [factor.as_base_exp() for factor in Mul.make_args(node)]
+    divided = any(power.is_negative for _, power in factors)
+    sums = [base for base, power in factors if isinstance(base, Add) and power.is_Integer]
+    return divided and any(has_denominator(term) for each in sums for term in each.args)
+
+
+def has_denominator(term: Expr) -> bool:
+    """Whether something with letters stands below."""
+    return any(p.is_negative and b.free_symbols for b, p in
+               (factor.as_base_exp() for factor in Mul.make_args(term)))  # fmt: skip
+
+
+def without_minus(node: Expr) -> Expr:
+    """A product with its minus in the first of its sums that has another one."""
+    if not isinstance(node, Mul) or not node.as_coeff_Mul()[0].is_negative:
+        return node
+    for factor in node.args:
+        base, power = factor.as_base_exp()
+        if not isinstance(base, Add) or not power.is_Integer or power % 2 == 0:
+            continue
+        if any(term.as_coeff_Mul()[0].is_negative for term in base.args):
+            turned = Pow(Add(*[-term for term in base.args]), power)
+            return Mul(-1, *(turned if each is factor else each for each in node.args))
+    return node
+
+
+def without_double_minuses(expr: Expr) -> Expr:
+    if not expr.args:
+        return expr
+    args = [without_double_minuses(arg) for arg in expr.args]
+    return without_minus(expr if args == list(expr.args) else rebuild(expr, args))
+
+
 COMBINATIONS: tuple[Callable[[Expr], Expr], ...] = (
     sp.together, sp.factor_terms, sp.cancel, lambda expr: sp.factor(sp.together(expr)),
+    lambda expr: inside_roots(expr, sp.expand),
+    lambda expr: inside_roots(expr, sp.cancel), without_double_minuses,
+    lambda expr: without_double_minuses(sp.factor(sp.together(expr))),
 )  # fmt: skip
 
 
@@ -294,16 +360,11 @@ def simplest_with_letters(root: Expr) -> Expr:
         except (sp.PolynomialError, NotImplementedError, ZeroDivisionError):
             continue
     for form in sorted(forms, key=length):
-        if length(form)[0] >= length(root)[0]:
+        if length(form)[:2] >= length(root)[:2]:
             return root
         if is_proved_equal(root, form):
             return form
     return root
-
-
-def length(form: Expr) -> tuple[int, str]:
-    text = sstr(form)
-    return len(text), text
 
 
 # ---- Print ----
@@ -314,12 +375,12 @@ def written(form: Expr) -> str:
     terms = Add.make_args(form)
     plain = all(part.base.is_Rational for part in form.atoms(Pow)) and not form.free_symbols
     if not plain or len(terms) == 1 or form.atoms(sp.Function, sp.NumberSymbol):
-        return sstr(form)
+        return as_text(Formula(form))
     denominator = lcm(*(int(term.as_coeff_Mul()[0].q) for term in terms))
     if denominator == 1:
-        return sstr(form)
+        return as_text(Formula(form))
     top = Add(*[term * denominator for term in terms])
-    return sstr(Mul(Rational(1, denominator), top, evaluate=False))
+    return as_text(Formula(Mul(Rational(1, denominator), top, evaluate=False)))
 
 
 def number_beside(form: Expr, digits: int = 7) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 import sympy as sp
 from sympy import And, Eq, Ge, Gt, Le, Lt, Mod, Ne, Not, Or, Symbol
 
+from abel.equation import caret
+
 SIGNS = {Ne: "!=", Eq: "=", Ge: ">=", Gt: ">", Le: "<=", Lt: "<"}
 
 
@@ -39,7 +41,7 @@ def side_text(side: Any) -> str:
     if isinstance(side, Mod):
         value, modulus = (f"({arg})" if arg.args else str(arg) for arg in side.args)
         return f"{value} mod {modulus}"
-    return sp.sstr(side)
+    return caret(sp.sstr(side))
 
 
 def valid_when_text(condition: Any) -> str:

@@ -12,12 +12,23 @@ export function element(name, text = "", kind = "") {
   return made;
 }
 
-// The server gives a formula as well-formed MathML, or as <code> where it could not be made.
-export function formula(markup) {
-  const found = new DOMParser().parseFromString(markup, "application/xml").documentElement;
+// The server gives a formula as pieces of well-formed MathML, or as <code> where it could not be
+// made. A line may break between pieces.
+export function formula(pieces) {
   const holder = element("span", "", "formula");
-  holder.append(found.localName === "code" ? element("code", found.textContent)
-    : document.importNode(found, true));
+  for (const markup of pieces) {
+    if (holder.childNodes.length) holder.append(" ");
+    const found = new DOMParser().parseFromString(markup, "application/xml").documentElement;
+    holder.append(found.localName === "code" ? element("code", found.textContent)
+      : document.importNode(found, true));
+  }
+  return holder;
+}
+
+// Parts of a sentence: words, and formulas among them.
+export function sentence(parts, kind = "") {
+  const holder = element("span", "", kind);
+  for (const { text, markup } of parts) holder.append(markup.length ? formula(markup) : text);
   return holder;
 }
 

@@ -4,13 +4,14 @@
 import { Panel } from "./panel.js";
 
 const FIRST = "a*x^2 + b*x + c = 0";
-const input = document.getElementById("equation"), compare = document.getElementById("compare");
+const input = document.getElementById("equation"), letter = document.getElementById("unknown");
+const compare = document.getElementById("compare");
 const holder = document.getElementById("panels");
 const panels = [];
-let agents = [], equation = "";
+let agents = [], equation = "", unknown = "";
 
 function remember() {
-  const where = new URLSearchParams({ equation });
+  const where = new URLSearchParams(unknown ? { equation, unknown } : { equation });
   for (const panel of panels) where.append("agent", `${panel.path.join(".")}:${panel.run}`);
   history.replaceState(null, "", `#${where}`);
 }
@@ -23,9 +24,10 @@ function addPanel(run) {
   return panel;
 }
 
-function begin(text) {
+function begin(text, wanted) {
   equation = text;
-  for (const panel of panels) panel.begin(text);
+  unknown = wanted;
+  for (const panel of panels) panel.begin(text, unknown);
   remember();
 }
 
@@ -36,12 +38,13 @@ function remembered() {
     const [path, ...run] = text.split(":");
     return { run: run.join(":"), path: path ? path.split(".").map(Number) : [] };
   });
-  return { text: where.get("equation") || FIRST, wanted: wanted.filter(({ run }) => agents.includes(run)) };
+  const text = where.get("equation") || FIRST;
+  return { text, name: where.get("unknown") ?? "", wanted: wanted.filter(({ run }) => agents.includes(run)) };
 }
 
 document.getElementById("ask").addEventListener("submit", (event) => {
   event.preventDefault();
-  begin(input.value);
+  begin(input.value, letter.value.trim());
 });
 
 compare.addEventListener("click", () => {
@@ -51,15 +54,16 @@ compare.addEventListener("click", () => {
     remember();
   } else {
     const other = agents.find((name) => name !== panels[0].run) ?? agents[0];
-    addPanel(other).begin(equation);
+    addPanel(other).begin(equation, unknown);
   }
 });
 
 async function start() {
   agents = (await (await fetch("/agents")).json()).agents;
-  const { text, wanted } = remembered();
+  const { text, name, wanted } = remembered();
   equation = input.value = text;
-  for (const { run, path } of wanted.length ? wanted : [{ run: agents[0], path: [] }]) addPanel(run).begin(text, path);
+  unknown = letter.value = name;
+  for (const { run, path } of wanted.length ? wanted : [{ run: agents[0], path: [] }]) addPanel(run).begin(text, name, path);
 }
 
 start();

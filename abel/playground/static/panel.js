@@ -1,7 +1,7 @@
 // One agent at work on the equation: its steps, what it thinks now, and what may be done instead.
 // A panel knows the path of actions; whatever else it shows comes with the server's answer to that.
 
-import { element, formula, point, tokenTree } from "./draw.js";
+import { element, formula, point, sentence, tokenTree } from "./draw.js";
 
 const FIRST = 10; // actions that are shown at once
 const percent = (p) => (p > 0 && p < 0.001 ? "< 0.1 %" : `${(100 * p).toFixed(1)} %`);
@@ -10,6 +10,7 @@ export class Panel {
   constructor(agents, run, changed) {
     this.root = document.getElementById("panel").content.cloneNode(true).firstElementChild;
     this.equation = "";
+    this.unknown = "";
     this.run = run;
     this.seen = null; // the last answer to `look` or `finish`
     this.all = false; // whether every action is listed
@@ -18,7 +19,7 @@ export class Panel {
     for (const name of agents) this.part("agent").append(new Option(name, name, false, name === run));
     this.part("agent").addEventListener("change", (event) => {
       this.run = event.target.value;
-      if (this.equation) this.begin(this.equation);
+      if (this.equation) this.begin(this.equation, this.unknown);
     });
     this.root.addEventListener("click", (event) => {
       const button = event.target.closest("[data-do]");
@@ -44,7 +45,7 @@ export class Panel {
     try {
       const response = await fetch(`/${question}`, {
         method: "POST", headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ run: this.run, equation: this.equation, path, ...more }),
+        body: JSON.stringify({ run: this.run, equation: this.equation, unknown: this.unknown, path, ...more }),
       });
       found = await response.json();
     } catch {
@@ -66,8 +67,9 @@ export class Panel {
     if (!words && this.seen) this.enable();
   }
 
-  async begin(equation, path = []) {
+  async begin(equation, unknown = "", path = []) {
     this.equation = equation;
+    this.unknown = unknown;
     this.seen = null;
     this.part("solution").hidden = true;
     await this.go("look", path);
@@ -100,7 +102,7 @@ export class Panel {
   show() {
     const { seen } = this;
     this.part("solution").hidden = false;
-    this.part("steps").replaceChildren(this.firstLine(), ...seen.steps.map((step, i) => this.line(step, i + 1)));
+    this.part("steps").replaceChildren(this.firstLine(), ...seen.lines.map((line) => this.line(line)));
     this.showVerdict();
     this.part("now").hidden = seen.ended;
     if (!seen.ended) {
@@ -133,12 +135,23 @@ export class Panel {
     return item;
   }
 
-  line(step, k) {
-    const item = element("li"), words = element("span", step.words, "words");
-    if (step.note) words.append(element("span", step.note, "note"));
-    const chance = element("span", percent(step.probability), "chance");
-    chance.title = `the agent's probability of this step; it expected a return of ${step.value.toFixed(2)}`;
-    item.append(this.number(k), words, formula(step.markup), chance);
+  // What only follows from a step, such as a value put back, has no number.
+  line({ step, said, where, markup }) {
+    const item = element("li"), words = sentence(said, "words");
+    if (where.length) {
+      const note = element("span", "where ", "note");
+      where.forEach((part, i) => note.append(i ? ", " : "", sentence([part])));
+      words.append(note);
+    }
+    if (step === null) {
+      item.className = "then";
+      item.append(element("span"), words, formula(markup));
+      return item;
+    }
+    const { probability, value } = this.seen.steps[step - 1];
+    const chance = element("span", percent(probability), "chance");
+    chance.title = `the agent's probability of this step; it expected a return of ${value.toFixed(2)}`;
+    item.append(this.number(step), words, formula(markup), chance);
     return item;
   }
 
@@ -149,6 +162,7 @@ export class Panel {
     if (verdict) {
       const condition = verdict.valid_when ? `, valid when ${verdict.valid_when}` : "";
       box.append(element("b", `${solved ? "proved" : verdict.status}${condition}`), formula(verdict.markup));
+      if (verdict.beside) box.append(element("small", verdict.beside));
       if (!solved) box.append(verdict.reason);
     } else if (ended) {
       box.append(element("b", steps.length >= most ? `not solved within ${most} steps` : "no legal action is left"));
@@ -199,7 +213,8 @@ export class Panel {
     this.part("roots").replaceChildren(...found.roots.map((root) => {
       const item = element("li"), condition = root.valid_when ? `, valid when ${root.valid_when}` : "";
       const all = root.integers.length && root.status === "proved" ? ` for all integers ${root.integers.join(", ")}` : "";
-      item.append(formula(root.markup), element("small", `${root.status}${all}${condition}`));
+      const beside = root.beside ? `${root.beside}; ` : "";
+      item.append(formula(root.markup), element("small", `${beside}${root.status}${all}${condition}`));
       for (const note of root.how) item.append(element("small", note));
       return item;
     }), ...(found.why ? [element("li", found.why)] : []));

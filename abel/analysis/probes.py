@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from abel.report.projection import pca, tsne
+from abel.analysis.projection import pca, tsne
 
 MAX_POINTS = 500  # of a picture: exact t-SNE takes time and memory with the square
 RELU = (torch.relu, nn.functional.relu, Tensor.relu)

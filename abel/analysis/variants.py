@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from abel.analysis.trigger import tally
 from abel.datasets import Problem
 from abel.env import EnvConfig
 from abel.operations import Generator, propose
 from abel.parse import CONSTANTS, FUNCTIONS
-from abel.report.trigger import tally
 from abel.search import Policy, greedy
 
 FRESH = "hjklmnpqrstuvwyz"  # letters of no generated dataset
@@ -37,14 +37,16 @@ def rewrite_letters(text: str, new: Callable[[str], str]) -> str:
 def renamed(problem: Problem, rng: random.Random) -> Problem:
     """Every letter becomes one that training has never seen."""
     letters = iter(rng.sample(FRESH, len(FRESH)))
-    return Problem(rewrite_letters(problem.text, lambda name: next(letters)), problem.family)
+    return Problem(
+        rewrite_letters(problem.equation.text, lambda name: next(letters)), problem.family
+    )
 
 
 def rescaled(problem: Problem, rng: random.Random) -> Problem:
     """Every letter gets a factor from 11 to 100, or its negative; relations between coefficients
     stay, since a letter is scaled wherever it stands.
     """
-    text = rewrite_letters(problem.text, lambda name: f"({rng.choice(SCALES)}*{name})")
+    text = rewrite_letters(problem.equation.text, lambda name: f"({rng.choice(SCALES)}*{name})")
     return Problem(text, problem.family)
 
 
@@ -56,7 +58,7 @@ def compound(problem: Problem, rng: random.Random) -> Problem:
         chosen = rng.choice(COMPOUNDS)
         return chosen.format(*(next(letters) for _ in range(chosen.count("{}"))))
 
-    return Problem(rewrite_letters(problem.text, shape), problem.family)
+    return Problem(rewrite_letters(problem.equation.text, shape), problem.family)
 
 
 VARIANTS = {"renamed": renamed, "rescaled": rescaled, "compound": compound}
