@@ -141,7 +141,7 @@ def test_what_the_page_says_of_the_studies_is_in_their_files():
     )
     field, real = found["field"], found["real"]
     assert (
-        f"Of {found['stored_roots']:,} stored roots of the reference agent, at most 10 from each"
+        f"Of {found['stored_roots']:,} stored roots of the reference agent, at most 60 from each"
         f" results file were taken: {found['statuses']['proved']} roots that `verify_root` proves."
         f" {found['covered']} of them are covered, {field['scripts']} over a field and"
         f" {real['scripts']} over the reals ({real['on_a_part_of_the_letters']} of these for a part"
