@@ -97,10 +97,10 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     ),
     # runs/README.md.
     "python train_ppo.py --dataset large+poesia+poesia_numeric+open_large+open_wild"
-    "+open_wild_plain+open_wild_quartic --preset supplied --resolvent --max-changes 8 --seed 1"
-    " --total-timesteps 2000000": (
+    "+open_wild_plain+open_wild_quartic+open_world --preset world --seed 1"
+    " --total-timesteps 1600000": (
         "python train_ppo.py --dataset large+poesia+poesia_numeric+open_large+open_wild"
-        "+open_wild_plain+open_wild_quartic --preset supplied --resolvent --max-changes 8 --seed 1"
+        "+open_wild_plain+open_wild_quartic+open_world --preset world --seed 1"
         " --total-timesteps 2048",
         LONG,
     ),

@@ -8,6 +8,7 @@ import sys
 import mpmath
 import numpy as np
 import pytest
+import sympy
 from sympy import Integer, Rational, lambdify, sqrt, sstr
 
 from abel import parse
@@ -269,3 +270,13 @@ def test_what_is_shown_does_not_depend_on_the_hash_seed():
         for seed in ("0", "1", "2")
     }  # fmt: skip
     assert len(said) == 1
+
+
+def test_a_rule_of_sympy_that_fails_is_a_guess_less(monkeypatch):
+    """sqrtdenest raised AttributeError on a root of (log(x)/log(2)) + 4*log(2)/log(x) = 0."""
+
+    def fails(*_, **__):
+        raise AttributeError("'Mul' object has no attribute 'base'")
+
+    monkeypatch.setattr(sympy, "sqrtdenest", fails)
+    assert sstr(simplest(parse("2^x = 8"), parse_expression("log(8)/log(2)"))) == "3"

@@ -115,10 +115,10 @@ WEIGHT = "value.0.weight"
 @pytest.mark.parametrize(
     ("weight", "words"),
     [
-        (torch.zeros(3, 64), "value.0.weight is (torch.Size([3, 64])"),
-        (torch.zeros(64, 64, dtype=torch.float64), "float64"),
-        (torch.full((64, 64), torch.nan), "not finite"),
-        (torch.full((64, 64), -torch.inf), "not finite"),
+        (torch.zeros(3, 128), "value.0.weight is (torch.Size([3, 128])"),
+        (torch.zeros(128, 128, dtype=torch.float64), "float64"),
+        (torch.full((128, 128), torch.nan), "not finite"),
+        (torch.full((128, 128), -torch.inf), "not finite"),
         ("weights", "do not fit"),
         (None, "do not fit"),
     ],

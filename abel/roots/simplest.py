@@ -261,10 +261,14 @@ def root_of_simpler(ball: acb) -> Iterator[Expr]:
 
 def ruled(expr: Expr) -> Iterator[Expr]:
     """What school rules make of an expression, whether they hold here or not."""
-    yield sp.expand(expr)
-    yield sp.expand_log(expr, force=True)
-    yield sp.sqrtdenest(expr)
-    yield sp.radsimp(expr, max_terms=2)
+    for rule, how in (
+        (sp.expand, {}), (sp.expand_log, {"force": True}), (sp.sqrtdenest, {}),
+        (sp.radsimp, {"max_terms": 2}),
+    ):  # fmt: skip
+        try:
+            yield rule(expr, **how)
+        except Exception:  # SymPy raises anything; a guess less is no harm
+            continue
     if isinstance(expr, log) and isinstance(expr.args[0], exp):
         yield expr.args[0].args[0]
     if isinstance(expr, log) and isinstance(expr.args[0], Pow):
