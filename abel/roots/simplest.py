@@ -277,7 +277,6 @@ def ruled(expr: Expr) -> Iterator[Expr]:
 # ---- Letters ----
 
 
-
 def inside_roots(expr: Expr, rule: Callable[[Expr], Expr]) -> Expr:
     """An expression with what stands under its roots written otherwise."""
     if not expr.args:
