@@ -18,6 +18,7 @@ import pytest
 from abel import Env, ParseError, Trace, parse
 from abel.derive import rules, take
 from abel.encode import ROLES, TOKENS
+from abel.equation import has_x
 from abel.learner.records import RunError
 from abel.operations import OPERATIONS, Action
 from abel.playground import Child, Limits, Pool, Refused, Stopped, Thinker, main
@@ -232,6 +233,14 @@ def test_every_step_has_a_line_even_where_letters_get_other_letters():
     (line,) = found["lines"]
     assert line["step"] == 1 and line["words"] == OPERATIONS["relabel"].text
     assert plain(line["markup"]) == plain(found["start"]) == "dx+b=0"
+    constant = next(term for term in after.lhs.args if not has_x(term))
+    subtract = Action("sub", constant)
+    there, _ = take(subtract, None, after, cache)
+    step = Step("sub", str(subtract.term), str(there.form))
+    lines = solution_data(Trace(trace.equation, (*trace.steps, step)), [])["lines"]
+    assert [(each["step"], each["words"]) for each in lines] == [
+        (1, OPERATIONS["relabel"].text), (2, "subtract b"),
+    ]  # fmt: skip
 
 
 def test_the_answer_is_in_its_simplest_form_with_the_number_beside_it(ask):

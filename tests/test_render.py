@@ -427,7 +427,8 @@ def test_the_real_part_stands_before_the_imaginary_one():
     ("1 + c*sqrt(2*a)", "c*sqrt(2*a) + 1"), ("(4*a)^(1/3)", "(4*a)^(1/3)"),
     ("sqrt(3)*sqrt(a + b)", "sqrt(3)*sqrt(a + b)"), ("sqrt(5)/2", "sqrt(5)/2"),
     ("-(3*a/(4*pi))^(1/3)", "-(3*a/(4*pi))^(1/3)"),
-    ("sqrt(-2*a)", "sqrt(-2*a)"), ("sqrt(2)*a^(1/3)", "sqrt(2)*a^(1/3)"),
+    ("sqrt(-2*a)", "sqrt(-2*a)"), ("asin(sqrt(2*a))", "asin(sqrt(2*a))"),
+    ("sqrt(2)*a^(1/3)", "sqrt(2)*a^(1/3)"),
 ])  # fmt: skip
 def test_the_root_of_a_product_is_one_root(text, shown):
     """SymPy takes numbers out of roots: sqrt(2*a/b) is sqrt(2)*sqrt(a/b) to it."""

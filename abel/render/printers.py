@@ -56,7 +56,8 @@ def with_joined_roots(expr: Expr) -> Expr:
         args = joined(args)
     if args == list(expr.args):
         return expr
-    return args[0] if len(args) == 1 else expr.func(*args, evaluate=False)
+    alone = isinstance(expr, Mul) and len(args) == 1
+    return args[0] if alone else expr.func(*args, evaluate=False)
 
 
 def joined(factors: list[Expr]) -> list[Expr]:
