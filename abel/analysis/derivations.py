@@ -78,8 +78,8 @@ def example(solution: Solution) -> dict[str, Any]:
 
 def first_solved(series: tuple[np.ndarray, np.ndarray] | None) -> int | None:
     """The step by which an episode was first solved; None if none was."""
-    steps, solved = ([], []) if series is None else series
-    return next((int(step) for step, count in zip(steps, solved) if count > 0), None)
+    pairs = zip(*series) if series is not None else ()
+    return next((int(step) for step, count in pairs if count > 0), None)
 
 
 # ---- Many seeds ----
@@ -93,7 +93,7 @@ def over_seeds(reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         found = [seed["ways"][0] for seed in seeds if seed and seed["ways"]]
         chosen = Counter(tuple(way["way"]) for way in found).most_common(1)
         way, count = chosen[0] if chosen else ((), 0)
-        shown = next((each for each in found if tuple(each["way"]) == way), {})
+        shown: dict[str, Any] = next((each for each in found if tuple(each["way"]) == way), {})
         rows.append({
             "family": family, "way": list(way), "seeds": [count, len(reports)],
             "ways": len({tuple(each["way"]) for each in found}),

@@ -145,16 +145,17 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
         if found is None:
             return None
         read.append(found)
-    kernels = {found.kernel: None for found in read if found.kernel is not ONE}
+    kernels = list(dict.fromkeys(found.kernel for found in read if found.kernel is not ONE))
     if len(kernels) != 1:
         return None
     parts = coefficients_of(read)
-    return None if not parts or too_large(parts) else sorted_out(*kernels, parts, lhs, rhs)
+    return None if not parts or too_large(parts) else sorted_out(kernels[0], parts, lhs, rhs)
 
 
 def sorted_out(kernel: Expr, parts: dict[Expr, Terms], lhs: Expr, rhs: Expr) -> Sum:
     """The sum with its kind; exponents are not negative in a sum of powers."""
-    named, kind = terms_by_name(lhs, rhs), "powers"
+    named = terms_by_name(lhs, rhs)
+    kind: Kind = "powers"
     if isinstance(kernel, log):
         kind = "logarithms"
     elif SINE in parts or COSINE in parts:

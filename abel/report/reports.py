@@ -123,7 +123,7 @@ def traces_report(study: Study, run: Run) -> dict[str, Any]:
     chosen: dict[str, dict[str, Any]] = {}
     for outcomes in (study.decode("greedy"), study.decode("beam")):
         for problem, outcome in zip(study.problems, outcomes):
-            if outcome.solved and problem.family not in chosen:
+            if outcome.solution and outcome.solved and problem.family not in chosen:
                 chosen[problem.family] = show_trace(problem, outcome.solution)
     return {"traces": [chosen[family] for family in sorted(chosen)]}
 

@@ -68,7 +68,7 @@ class Roots:
 
     def line(self, root: Root) -> Line:
         names = ", ".join(symbol.name for symbol in root.integers)
-        said = [f"for all integers {names}"] * bool(names and root.status == "proved")
+        said: list[Any] = [f"for all integers {names}"] * bool(names and root.status == "proved")
         if root.valid_when is not None:
             stored = self.equation.shown(root.valid_when)
             said += [", " * bool(said) + "valid when ", *condition(stored)]
