@@ -497,6 +497,19 @@ def test_what_is_told_of_draws_is_in_the_results_files(name, solved, n):
     assert re.search(rf"`{name}`\s+{solved} of {n}\b", ON_RUNS)
 
 
+def test_what_is_told_of_public_suites_is_in_the_results_file():
+    data = result("external")
+    rows = [[name, *row.values()] for name, row in data["suites"].items()]
+    rows.append(["all", *data["total"].values()])
+    assert [[row[0], *map(int, row[1:])] for row in cells(marked(ON_RUNS, "external"))] == rows
+    assert [sum(column) for column in zip(*(row[1:] for row in rows[:-1]))] == rows[-1][1:]
+    unsolved = data["unsolved"]["beam"]
+    assert sum(unsolved.values()) == data["total"]["n"] - data["total"]["beam"]
+    told = " ".join(ON_RUNS.split())
+    assert f"solves {data['total']['greedy']} greedily and {data['total']['beam']} with" in told
+    assert f"in {unsolved['28 steps are not enough']} equations 28 steps are not enough" in told
+
+
 def test_the_table_of_variants_is_that_of_the_results_file():
     told = cells(marked(ON_RUNS, "variants"))
     seeds = result("open_small")["cells"]["default"]["seeds"].values()
