@@ -132,7 +132,7 @@ MUTANTS = [
         ("loss may be infinite", "if not torch.isfinite(loss + norm):", "if False:"),
         ("target kl ignored", "if args.target_kl is not None and", "if False and"),
         ("steps not counted", "at.step += args.batch_size", "at.step += 1 + args.batch_size"),
-        ("search never starts", "if args.search_equations and", "if False and"),
+        ("search never starts", "if args.search_equations:", "if False:"),
         (
             "best checkpoint is the worst",
             "best, at.best_score = score >= ",
@@ -174,8 +174,7 @@ MUTANTS = [
             "weights = curricula.inverse_weights(counts.num_solved)",
             "weights = np.ones(len(counts.class_of)) / len(counts.class_of)",
         ),
-        ("no half for the frontier", "if 0 < share < 0.5:", "if False:"),
-        ("frontier is what was never solved", "[counts.class_of] > 0", "[counts.class_of] == 0"),
+        ("frontier is what was never solved", "counts.known[", "~counts.known["),
         ("draw ignores the total", "rng.random(count) * cumulative[-1]", "rng.random(count)"),
         (
             "solves not counted",
@@ -188,12 +187,13 @@ MUTANTS = [
         ("returns not discounted", "reward + gamma * outcomes[-1]", "reward + outcomes[-1]"),
         ("idle steps cloned", "if not same(observation, after):", "if True:"),
         ("idle by identity", "return observation.actions == after.actions and", "return False and"),
-        ("search wakes the solved", "if i not in replay.solved]", "]"),
+        ("search wakes the solved", "flatnonzero(~solved &", "flatnonzero(solved &"),
         ("unproved search results kept", "if scratch.solved and scratch.verdict:", "if True:"),
         ("before forgotten", "before += (action,)", "before += ()"),
     ),
     *in_file(
         "abel/learner/curriculum.py",
+        ("no half for the frontier", "if 0 < share < 0.5:", "if False:"),
         (
             "failures count as solves",
             "self.num_solved[index] += solved",
@@ -206,7 +206,7 @@ MUTANTS = [
         "abel/paper/curricula.py",
         ("ucb without exploration", "progress + beta * np.sqrt", "progress + 0 * np.sqrt"),
         ("lp without a floor", "floor / len(progress) + (1 - floor) * share", "share"),
-        ("large classes drown small ones", "np.mean(1 / (1 + counts", "np.sum(1 / (1 + counts"),
+        ("large classes drown small ones", " / np.bincount(counts.class_of)", ""),
         ("thompson takes the mastered", "np.argmax(rate * (1 - rate))", "np.argmax(rate)"),
     ),
     *in_file(

@@ -280,3 +280,15 @@ def test_a_rule_of_sympy_that_fails_is_a_guess_less(monkeypatch):
 
     monkeypatch.setattr(sympy, "sqrtdenest", fails)
     assert sstr(simplest(parse("2^x = 8"), parse_expression("log(8)/log(2)"))) == "3"
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [("LambertW(log(4))", "log(2)"), ("LambertW(3*log(3))", "log(3)"), ("LambertW(0)", "0"),
+     ("LambertW(-log(2)/2)", "-log(2)"), ("LambertW(-log(4)/4)", "-log(2)"),
+     ("LambertW(2*exp(2))", "2"), ("LambertW(log(5))", "LambertW(log(5))")],
+)  # fmt: skip
+def test_values_of_lambert_are_known_by_its_definition(text, form):
+    """x^x = 4 was solved by exp(LambertW(log(4))), which is 2."""
+    root = parse_expression(text)
+    assert simplest(parse(f"x = {text}"), root) == parse_expression(form)

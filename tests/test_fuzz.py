@@ -343,7 +343,7 @@ def assert_solution(tree, env: Env) -> None:
 def any_episode(tree, config, choices):
     start = time.process_time()
     try:
-        equation = parse(write_equation(tree))
+        equation = parse(write_equation(tree), "x")
     except ParseError:
         return
     env = Env([equation], config)

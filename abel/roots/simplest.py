@@ -158,9 +158,19 @@ def simplest_number(expr: Expr) -> Expr:
     for form in forms:
         if measure(form, is_real) >= mine:
             return expr
-        if is_proved_equal(expr, form):
+        if is_proved_equal(expr, form) or is_by_definition(expr, form):
             return form
     return expr
+
+
+def is_by_definition(expr: Expr, form: Expr) -> bool:
+    """Whether W(u) is the form w: w*exp(w) = u, and w is real and above -1."""
+    if not isinstance(expr, sp.LambertW) or len(expr.args) > 1:
+        return False
+    ball = ball_of_number(form)
+    if ball is None or not (ball.imag.is_zero() and ball.real > -1):
+        return False
+    return is_proved_equal(form * exp(form), expr.args[0])
 
 
 def is_proved_equal(first: Expr, second: Expr) -> bool:
