@@ -502,3 +502,8 @@ def test_random_text_is_an_equation_or_a_parse_error():
             assert error.text == text and "\n" not in str(error)
             assert error.position is None or 0 <= error.position <= len(text)
     assert num_read > 100
+
+
+def test_exp_of_whole_turns_and_1_is_e():
+    found = parse_expression("tanh(pi*I + 1/2)")
+    assert found == parse_expression(sstr(found)) and "exp" not in sstr(found)

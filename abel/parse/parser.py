@@ -51,6 +51,7 @@ from abel.parse.limits import (
 from abel.parse.tokens import ParseError, Token, as_typed, tokenize
 from abel.rewrite import TooLarge, power_bits, surd_bits
 
+EXP_OF_1 = sympy.exp(ONE, evaluate=False)  # SymPy makes it of exp(1 + 2*pi*I)
 MAX_DEPTH = 60  # brackets and exponents inside each other
 MAX_DIGITS = 155  # of one number in the text: as many as the largest integer has
 MAX_ROOT_BITS = 128  # of the integers under the roots of a product: SymPy trial-divides them
@@ -342,7 +343,7 @@ class Parser:
         except ParseError as error:
             self.fail(error.reason, token)
         self.nonzero.update(inner.nonzero)
-        return self.check(found, token)
+        return self.check(found.xreplace({EXP_OF_1: E}), token)
 
     def finish(self) -> None:
         if self.token.kind == "end":
