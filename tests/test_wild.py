@@ -14,12 +14,12 @@ from abel.trace import Trace
 from abel.wild import families as wild
 from abel.wild import marks
 
-SPLITS = ("train", "heldout", "zeroshot", "nested")
+SPLITS = ("train", "heldout", "zeroshot", "nested", "dev")
 SIMPLEST = {  # family: an equation with the simplest coefficients
     "quadratic": "a*x^2 + b*x + c", "cubic": "x^3 + 3*b*x^2 + 3*b^2*x + c",
     "quartic": "x^4 + 4*b*x^3 + 6*b^2*x^2 + 4*b^3*x + c", "exponential": "a*exp(x) + b*exp(-x) + c",
 }  # fmt: skip
-TEMPLATES = {**wild.TRAINED, **wild.ZERO_SHOT, **wild.NESTED}
+TEMPLATES = {**wild.TRAINED, **wild.ZERO_SHOT, **wild.NESTED, **wild.DEVELOPMENT}
 QUARTICS = {**wild.QUARTIC, **wild.QUARTIC_NESTED}
 
 
@@ -58,17 +58,18 @@ def test_a_scripted_route_can_be_replayed(family):
 
 
 def test_there_are_enough_families_and_none_is_in_two_parts():
-    names = [*wild.TRAINED, *wild.ZERO_SHOT, *wild.NESTED]
+    names = [*wild.TRAINED, *wild.ZERO_SHOT, *wild.NESTED, *wild.DEVELOPMENT]
     assert len(names) == len(set(names)) >= 24
     closed = {"abel_level1", "abel_level2", "abel_level3"}
     families = {split: {p.family for p in load_dataset(WILD, split)} for split in SPLITS}
     assert families["train"] == {*wild.TRAINED, *closed}
     assert families["heldout"] <= families["train"]
     assert families["zeroshot"] == set(wild.ZERO_SHOT) and families["nested"] == set(wild.NESTED)
+    assert families["dev"] == set(wild.DEVELOPMENT)
 
 
 def test_sizes_are_the_same_for_every_family():
-    for split, size in (("train", wild.NUM_TRAIN), ("zeroshot", 15), ("nested", 15)):
+    for split, size in (("train", wild.NUM_TRAIN), ("zeroshot", 15), ("nested", 15), ("dev", 15)):
         counts = Counter(p.family for p in load_dataset(WILD, split))
         assert {n for family, n in counts.items() if "level" not in family} == {size}
 
@@ -114,7 +115,7 @@ def test_every_tenth_equation_has_a_route():
 
 
 def test_unknown_splits_are_refused():
-    with pytest.raises(DatasetError, match="zeroshot, nested"):
+    with pytest.raises(DatasetError, match="zeroshot, nested, dev"):
         load_dataset(WILD, "templates")
 
 

@@ -40,7 +40,7 @@ WORLD = "open_world"  # `abel.wild.world`
 NAMES = (*LEVELS, *FAMILIES, *POESIA, *MIXED, WILD, *WILD_EXTRAS, WORLD)
 EXTRA_SPLITS = {
     **dict.fromkeys(POESIA, ("templates",)),
-    WILD: ("zeroshot", "nested"),
+    WILD: ("zeroshot", "nested", "dev"),
     "open_wild_quartic": ("nested",),
     WORLD: ("zeroshot",),
 }
@@ -74,9 +74,9 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
     """The problems of a bundled set, or of a user's file, in file order.
 
     `split` is train, val, test, heldout (val and test) or all; poesia and poesia_numeric also have
-    templates: held-out equations of templates that do not occur in train; open_wild has zeroshot
-    and nested, open_wild_quartic nested: families that do not occur in train. A user's file has one
-    equation a line, or family<TAB>equation; blank lines and lines that begin with # are skipped.
+    templates: held-out equations of templates that do not occur in train; open_wild has zeroshot,
+    nested and dev, open_wild_quartic nested: families that do not occur in train. A user's file has
+    one equation a line, or family<TAB>equation; blank lines and lines that begin with # are skipped.
     `mine.train.txt` and `mine.heldout.txt` are loaded together, under the name of either or as
     `mine`. A file on its own is split 80/20, and of held-out equations that differ only in spacing
     and names of constants one is kept; a file of fewer than 10 different equations is not split:

@@ -1,7 +1,8 @@
 """open_wild: open equations of many families, for agents that choose their own substitutions.
 
 A family is trained on, or held out (zero-shot), or nested: held out as well, and made of parts that
-each occur in training. Which is which is fixed here, before any training. Every equation has a
+each occur in training. A development family is not trained on either; by such families
+hyperparameters are chosen. Which is which is fixed here, before any training. Every equation has a
 route that a script (`abel.datasets.textbook`) plays in the environment, to a proved root.
 
 python -m abel.datasets --name open_wild           # writes the set; its extras alike
@@ -74,6 +75,22 @@ NESTED = {
     "quad_log_log": "A*log(log(x))^2 + B*log(log(x)) + C",
     "sin_cos_log": "A*sin(log(x)) + B*cos(log(x)) + C",
 }
+# For choosing hyperparameters: never trained on, and in no table of results. Both kinds of unseen
+# families occur, parts in a new place and new parts.
+DEVELOPMENT = {
+    "log_quadratic": "log(x^2 + D*x) - C",
+    "exp_quadratic": "A*exp(x^2 + D*x) + C",
+    "sqrt_quadratic": "A*sqrt(x^2 + D*x) + C",
+    "sin_quadratic": "A*sin(x^2 + D*x) + C",
+    "cubic_sqrt": "A*x*sqrt(x) + B*x + C*sqrt(x) + D",
+    "cubic_reciprocal": "A/x^3 + B/x^2 + C/x + D",
+    "cubic_square": "A*x^6 + B*x^4 + C*x^2 + D",
+    "quad_exp_exp": "A*exp(2*exp(x)) + B*exp(exp(x)) + C",
+    "quad_sin_log": "A*sin(log(x))^2 + B*sin(log(x)) + C",
+    "quad_log_exp": "A*log(exp(x) + D)^2 + B*log(exp(x) + D) + C",
+    "sin_cos_exp": "A*sin(exp(x)) + B*cos(exp(x)) + C",
+    "quad_exp_sin": "A*exp(2*sin(x)) + B*exp(sin(x)) + C",
+}
 # For agents that see nine of the twelve as well: all but every fourth.
 MORE = {name: text for i, (name, text) in enumerate(ZERO_SHOT.items()) if i % 4}
 # The trained ones as people write them, with numbers, and 1 often among them: x + exp(x) = 3 has no
@@ -103,7 +120,7 @@ QUARTIC_NESTED = {
 }
 PARTS = {
     "trained": TRAINED, "more": MORE, "plain": PLAIN, "zeroshot": ZERO_SHOT, "nested": NESTED,
-    "quartic": QUARTIC, "quartic_nested": QUARTIC_NESTED,
+    "quartic": QUARTIC, "quartic_nested": QUARTIC_NESTED, "dev": DEVELOPMENT,
 }  # fmt: skip
 CLOSED = {1: (16, 1), 2: (100, 10), 3: (150, 15)}  # closed levels, without which nothing starts
 NUM_TRAIN, NUM_HELDOUT, NUM_UNSEEN = 40, 21, 15
@@ -161,7 +178,7 @@ def draft_part(
     extra = part not in ("trained", "zeroshot", "nested")  # of open_wild itself
     rng = random.Random(f"{decisions.seed} wild {f'{part} ' * extra}{family}")
     route = "general route with resolvent" if "quartic" in part else "general route"
-    unseen = part in ("zeroshot", "nested", "quartic_nested")
+    unseen = part in ("zeroshot", "nested", "quartic_nested", "dev")
     sizes = (0, NUM_UNSEEN) if unseen else (NUM_TRAIN, NUM_HELDOUT)
 
     def drawn(_: int) -> Problem:
@@ -182,9 +199,11 @@ def draft_part(
 
 def files(decisions: Decisions) -> dict[str, str]:
     """The files of the set: name to content."""
-    parts: dict[str, list[Problem]] = {"train": [], "heldout": [], "zeroshot": [], "nested": []}
+    parts: dict[str, list[Problem]] = {
+        part: [] for part in ("train", "heldout", "zeroshot", "nested", "dev")
+    }
     notes: dict[str, list[str]] = {part: [] for part in parts}
-    for part in ("trained", "zeroshot", "nested"):
+    for part in ("trained", "zeroshot", "nested", "dev"):
         for family in PARTS[part]:
             train, heldout, note = draft_part(family, part, decisions)
             parts["train"] += train
