@@ -36,7 +36,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")))
 BEGINS = r"(?:python3?|pip|pytest|tensorboard|alias|source|\.ci/run)\b"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)  # its language; none is the shell
-OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|[A-Z]\.json)\b")
+OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|CELL|[A-Z]\.json)\b")
 HOMES = ("clone", "installed")
 # Commands that serve a page until Ctrl-C: where it answers, and what is in the answer.
 SERVERS = {
@@ -164,6 +164,19 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     "python -m abel.cohort FILE.toml": ("python -m abel.cohort small.toml", FILLED),
     "python -m abel.stats A.json B.json": ("python -m abel.stats out.json out.json", FILLED),
     "python -m abel.report DIR": ("python -m abel.report reports", FILLED),
+    "python -m abel.analysis.controls RUN --seeds 1 2 3 --json FILE": (
+        "python -m abel.analysis.controls runs/<run> --transitions 2000 --json controls.json",
+        f"{FILLED}, {LONG}",
+    ),
+    "python -m abel.analysis.controls RUN --seeds 1 2 3": (
+        "python -m abel.analysis.controls runs/<run> --transitions 2000",
+        f"{FILLED}, {LONG}",
+    ),
+    "python -m abel.analysis.derivations": (None, ONLY_NAMED),
+    "python -m abel.analysis.derivations RESULTS.json --cell CELL": (
+        "python -m abel.analysis.derivations runs/results/small.json --cell default",
+        FILLED,
+    ),
     "python -m abel.charts curves RUN --out FILE.svg": (
         "python -m abel.charts curves runs/<run> --out curves.svg",
         FILLED,
@@ -188,7 +201,8 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
 FILES = {
     "mine.txt": "".join(f"x + {a}*b = c\n" for a in range(2, 30)),
     "small.toml": 'about = "one small cell"\nseeds = [1]\nsplits = ["test"]\n'
-    'decoders = ["greedy"]\nflags = "--dataset abel_level2 --total-timesteps 2048"\n'
+    'decoders = ["greedy"]\nreports = ["derivations"]\n'
+    'flags = "--dataset abel_level2 --total-timesteps 2048"\n'
     '[cells]\ndefault = ""\n',
 }
 

@@ -271,8 +271,8 @@ def test_flags_in_running_text_are_flags():
     for text in in_code(EVERY_PAGE):
         if text.startswith("--"):
             found |= set(re.findall(r"--[a-z][\w-]*", text))
-    of_others = {"--seed", "--check", "--again", "--engine", "--eval", "--keep"}
-    of_others |= {"--port", "--workers", "--memory", "--report"}
+    of_others = {"--seed", "--seeds", "--check", "--again", "--engine", "--eval", "--keep"}
+    of_others |= {"--port", "--workers", "--memory", "--report", "--figure"}
     assert len(found) > 25 and not found - known - of_others
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from heapq import heappop, heappush, nsmallest
 from typing import Any, NamedTuple
@@ -41,9 +42,11 @@ def search(
     *,
     budget: int,
     weight: float,
+    max_transitions: float = math.inf,
     tick: Callable[[int], None] = lambda expansions: None,
 ) -> Solution:
-    """Expand states by depth + weight * C until a root is proved or `budget` states are expanded.
+    """Expand states by depth + weight * C until a root is proved, `budget` states are expanded or
+    `max_transitions` steps are tried.
 
     Weight 0 is breadth first; otherwise it is A* with the complexity as its guess of the steps
     that are left.
@@ -55,12 +58,14 @@ def search(
     frontier = [Waiting(0.0, 0, (*start, ()), (), 0, 0, None)]
     seen: set[Key] = {frontier[0].key}
     expansions = transitions = 0
-    while frontier and expansions < budget:
+    while frontier and expansions < budget and transitions < max_transitions:
         waiting = heappop(frontier)
         state = waiting.state(cache)
         expansions += 1
         tick(expansions)
-        for index, action in enumerate(look(state, config, cache).actions):
+        for action in look(state, config, cache).actions:
+            if transitions >= max_transitions:
+                break
             after, _ = advance(state, action, cache)
             transitions += 1
             key = after.key
