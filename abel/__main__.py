@@ -14,6 +14,7 @@ COMMANDS = {
     "abel.analysis.controls": "what A* finds with as many transitions as a training had",
     "abel.analysis.derivations": "what the seeds of a cohort derived, and when",
     "abel.stats": "compare two results with an exact test",
+    "abel.paper.criterion": "a training under the paper's check: its claims, and its roots",
     "abel.soundness": "the paper's published traces, replayed",
     "abel.report": "stored reports as one page",
     "abel.charts": "a figure from training runs",

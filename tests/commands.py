@@ -36,7 +36,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")))
 BEGINS = r"(?:python3?|pip|pytest|tensorboard|alias|source|\.ci/run)\b"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)  # its language; none is the shell
-OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|CELL|[A-Z]\.json)\b")
+OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|CELL|FLAGS|[A-Z]\.json)\b")
 HOMES = ("clone", "installed")
 # Commands that serve a page until Ctrl-C: where it answers, and what is in the answer.
 SERVERS = {
@@ -175,6 +175,12 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     "python -m abel.analysis.derivations": (None, ONLY_NAMED),
     "python -m abel.analysis.derivations RESULTS.json --cell CELL": (
         "python -m abel.analysis.derivations runs/results/small.json --cell default",
+        FILLED,
+    ),
+    "python -m abel.paper.criterion": (None, ONLY_NAMED),
+    'python -m abel.paper.criterion --check published --flags "FLAGS"': (
+        'python -m abel.paper.criterion --check published --flags "--dataset abel_level2'
+        ' --total-timesteps 2048"',
         FILLED,
     ),
     "python -m abel.charts curves RUN --out FILE.svg": (

@@ -91,7 +91,7 @@ def main(argv: Sequence[str]) -> int:
         problems = load_dataset(dataset, "train")
         told = {"dataset": dataset, "transitions": transitions, "per_family": args.per_family}
         origin = provenance(argv, [problem.text for problem in problems])
-        seeds = {}
+        seeds: dict[str, Any] = {}
         for seed in args.seeds:
             before, some = time.process_time(), in_turn(problems, args.per_family, seed)
             found = found_by_search(some, config, transitions, progress)

@@ -12,7 +12,7 @@ from sympy import Expr
 from abel.env import EnvConfig, as_equation, look
 from abel.operations import Action, settle
 from abel.search.decode import Solution
-from abel.transforms import Pending, Transform, unwind
+from abel.transforms import Pending, Transform
 from abel.transitions import State, TransitionCache, advance
 
 Key = tuple[Expr, Expr, tuple[Pending, ...]]  # two sides and the open goals
@@ -74,8 +74,8 @@ def search(
             seen.add(key)
             actions, depth = (waiting.actions, action), waiting.depth + 1
             if after.form.solved_form:
-                root = unwind(after.stack, after.form.rhs)
-                if verdict := cache.verdict(equation, root):
+                root, verdict = cache.judge(equation, after)
+                if verdict:
                     path = path_along(start, actions, config, cache)
                     return Solution(equation, True, root, verdict, path, transitions)
             if depth < config.max_steps:
