@@ -114,21 +114,21 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
         FILLED,
     ),
     "python -m abel.datasets --templates FILE --count 2000 --out conpole.txt": (None, NOT_OURS),
-    "python evaluate.py --equations conpole.txt [--beam] --json FILE": (None, NOT_OURS),
+    "python evaluate.py --equations conpole.txt [--beam] --brief --json FILE": (None, NOT_OURS),
     "python -m abel.datasets --templates poesia --count 2400 --out poesia.txt": (
         "python -m abel.datasets --templates poesia --count 100 --out poesia.txt",
         LONG,
     ),
-    "python evaluate.py --equations poesia.txt --json FILE": (
-        "python evaluate.py --equations poesia.txt --json poesia.json",
+    "python evaluate.py --equations poesia.txt --brief --json FILE": (
+        "python evaluate.py --equations poesia.txt --brief --json poesia.json",
         FILLED,
     ),
     "python evaluate.py --run runs/<run> --equations FILE --beam": (
         "python evaluate.py --run runs/<run> --equations poesia.txt --beam",
         FILLED,
     ),
-    "python evaluate.py --dataset NAME --all-roots --json FILE": (
-        "python evaluate.py --dataset abel_level2 --all-roots --json roots.json",
+    "python evaluate.py --dataset NAME --all-roots --brief --json FILE": (
+        "python evaluate.py --dataset abel_level2 --all-roots --brief --json roots.json",
         FILLED,
     ),
     "python evaluate.py --run RUN --report all --out DIR": (

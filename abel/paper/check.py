@@ -101,10 +101,11 @@ class PaperCache(TransitionCache):
         root, verdict = super().judge(equation, state)
         stands = as_it_stands(equation, state.stack)
         accepted = bool(verify_root(stands, plain(state.form.rhs)))
-        told = {"accepted": accepted, "proved": bool(verdict)}
         if self.check == "published":
-            return root, Claim("claimed" if accepted else "rejected", **told)
-        return root, Judged(verdict.status, verdict.valid_when, verdict.reason, **told)
+            status = "claimed" if accepted else "rejected"
+            return root, Claim(status, accepted=accepted, proved=bool(verdict))
+        ours = verdict.status, verdict.valid_when, verdict.reason
+        return root, Judged(*ours, accepted=accepted, proved=bool(verdict))
 
 
 # ---- Actions ----
