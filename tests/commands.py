@@ -33,7 +33,10 @@ from pathlib import Path
 from abel.learner.records import provenance, write_json
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")))
+PAGES = (
+    "README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")),
+    "runs/REPRODUCTION.md",
+)  # fmt: skip
 BEGINS = r"(?:python3?|pip|pytest|tensorboard|alias|source|\.ci/run)\b"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)  # its language; none is the shell
 OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|CELL|FLAGS|[A-Z]\.json)\b")
@@ -162,6 +165,11 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     "python -m abel.cohort": (None, ONLY_NAMED),
     "python -m abel.stats": (None, ONLY_NAMED),
     "python -m abel.cohort FILE.toml": ("python -m abel.cohort small.toml", FILLED),
+    "python -m abel.cohort runs/cohorts/NAME.toml": ("python -m abel.cohort small.toml", FILLED),
+    "python -m abel.soundness --json FILE": (
+        "python -m abel.soundness --json soundness.json",
+        FILLED,
+    ),
     "python -m abel.stats A.json B.json": ("python -m abel.stats out.json out.json", FILLED),
     "python -m abel.report DIR": ("python -m abel.report reports", FILLED),
     "python -m abel.analysis.controls RUN --seeds 1 2 3 --json FILE": (
@@ -177,7 +185,12 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
         "python -m abel.analysis.derivations runs/results/small.json --cell default",
         FILLED,
     ),
-    "python -m abel.paper.criterion": (None, ONLY_NAMED),
+    'python -m abel.paper.criterion --check published --flags "--dataset open_small --preset c7"'
+    " --seeds 1 2 3 --json FILE": (
+        'python -m abel.paper.criterion --check published --flags "--dataset abel_level2'
+        ' --preset c7 --total-timesteps 2048" --json criterion.json',
+        f"{FILLED}, {LONG}",
+    ),
     'python -m abel.paper.criterion --check published --flags "FLAGS"': (
         'python -m abel.paper.criterion --check published --flags "--dataset abel_level2'
         ' --total-timesteps 2048"',
