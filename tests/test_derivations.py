@@ -96,10 +96,10 @@ def two_families(early, late):
 
 
 def test_families_stand_in_the_order_in_which_they_were_found():
-    one, two = two_families(9000, 2000), two_families(None, 4000)
-    steps = discoveries({"derived": {"1": one, "2": two}, "random": {"1": two_families(1, None)}})
-    assert list(steps) == ["cubic", "quadratic"]
-    assert steps["quadratic"] == {
+    one, two = two_families(2000, 9000), two_families(4000, None)
+    steps = discoveries({"derived": {"1": one, "2": two}, "random": {"1": two_families(None, 1)}})
+    assert list(steps) == ["quadratic", "cubic"]
+    assert steps["cubic"] == {
         "derived": {"seed 1": 9000, "seed 2": None}, "random": {"seed 1": 1}
     }  # fmt: skip
 
