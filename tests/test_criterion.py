@@ -2,7 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
+from sympy import Add
 
 import train_ppo
 from abel import Env, EnvConfig, parse
@@ -86,6 +88,27 @@ def test_environments_tell_what_they_judge_with_the_equation_that_it_is_about():
     assert [(step, index, judged.proved) for step, index, judged in heard] == [
         (2, 0, True), (2, 1, True)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "claims"), [("published", 1), ("ours", 0)])
+def test_decoding_takes_the_relabeling_that_ends_the_exploit(check, claims):
+    script = iter([*EXPLOIT, *[("mul -1",)] * CONFIG.max_steps])
+
+    def beside(action):  # the factor beside x
+        return isinstance(action.term, Add)
+
+    def policy(observations):
+        (seen,), (op, *term) = observations, next(script)
+        fits = [
+            a.op == op and (not term or str(a.term) == term[0] or (term == [None] and beside(a)))
+            for a in seen.actions
+        ]
+        return [np.where(fits, 0.0, -9.0)], np.zeros(1)
+
+    problems = [Problem("a*x^2 + 2*c*x + 5*d = 0", "quadratic")]
+    found = criterion.decode(policy, problems, CONFIG, check, width=1)
+    data = criterion.claims_of(found, problems)
+    assert (data["claims"], data["roots"]) == (claims, 0)
 
 
 def test_claims_are_counted_by_family_and_over_steps():
