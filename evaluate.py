@@ -108,6 +108,11 @@ def check(args: Args) -> None:
         raise UsageError("give one of --equation, --equations and --report")
     if args.all_roots and (args.report or args.decoder not in (None, "greedy", "beam")):
         raise UsageError("--all-roots goes with --decoder greedy or beam, and without --report")
+    check_output(args)
+
+
+def check_output(args: Args) -> None:
+    """The same for where the results go."""
     if args.brief and not args.json:
         raise UsageError("--brief goes with --json")
     if args.json and not Path(args.json).parent.is_dir():
