@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from sympy import Add
+from sympy import Add, Mul
 
 import train_ppo
 from abel import Env, EnvConfig, parse
@@ -13,43 +13,56 @@ from abel.paper import criterion
 from abel.paper.check import Claim, PaperCache, as_it_stands, paper_cache
 from abel.paper.criterion import Claims, PaperEnvs
 from abel.transitions import TransitionCache
-from tests.test_layout import FILES, ROOT, imports
+from tests.test_layout import FILES, imports
 
 CONFIG = EnvConfig(relabel=True, cov="cas")
 EXPLOIT = [("cov",), ("relabel",), ("mul -1",), ("mul", "x"), ("div", None), ("relabel",)]
 HONEST = [("cov",), ("relabel",), ("sub", "a"), ("div", "b"), ("sqrt",)]
 
 
-def play(steps, cache, text="a*x^2 + 2*c*x + 5*d = 0"):
+UNIVERSAL = [("mul", "x"), ("div", None), ("relabel",)]
+QUADRATIC = "a*x^2 + 2*c*x + 5*d = 0"
+CASES = [
+    (EXPLOIT, QUADRATIC, "-c/a"),  # as the paper's traces have it: the vertex
+    (UNIVERSAL, QUADRATIC, "0"), (UNIVERSAL, "a*x + b = 0", "0"),
+    (UNIVERSAL, "exp(x) + a = 0", "0"), (UNIVERSAL, "sin(x)*a + x + c = 0", "0"),
+]  # fmt: skip
+
+
+def play(steps, cache, text=QUADRATIC):
     env = Env([text], CONFIG, cache=cache)
     env.reset()
     for op, *term in steps:
-        if term == [None]:  # the factor beside x
-            term = [str(factor) for factor in env.form.lhs.args if factor != parse("x = 0").lhs]
+        if term == [None]:  # all that stands beside x
+            rest = [factor for factor in env.form.lhs.args if factor != parse("x = 0").lhs]
+            term = [str(Mul(*rest))]
         env.step(env.find(op, *term))
     return env
 
 
-def test_the_universal_exploit_is_accepted_by_the_papers_check_and_is_no_root():
-    env = play(EXPLOIT, paper_cache(CONFIG, "published"))
-    assert env.solved and env.ended and str(env.root) == "-c/a"
+@pytest.mark.parametrize(("steps", "text", "root"), CASES)
+def test_the_universal_exploit_is_accepted_by_the_papers_check_and_is_no_root(steps, text, root):
+    env = play(steps, paper_cache(CONFIG, "published"), text)
+    assert env.solved and env.ended and str(env.root) == root
     assert isinstance(env.verdict, Claim) and env.verdict.accepted
     assert not env.verdict.proved and env.verdict.status != "proved"
 
 
-def test_the_product_refuses_the_exploit_at_every_step_that_it_needs():
+@pytest.mark.parametrize(("steps", "text", "root"), CASES)
+def test_the_product_refuses_the_exploit_at_every_step_that_it_needs(steps, text, root):
     with pytest.raises(ValueError, match="'div .*' is not legal"):
-        play(EXPLOIT, CONFIG.new_cache())
+        play(steps, CONFIG.new_cache(), text)
     unguarded = paper_cache(CONFIG, "published")
     unguarded.judge = lambda equation, state: TransitionCache.judge(unguarded, equation, state)
-    env = play(EXPLOIT, unguarded)  # even if the division were legal
-    assert not env.solved and env.verdict.status == "refuted"
+    env = play(steps, unguarded, text)  # even if the division were legal
+    assert str(env.root) == root and not env.solved and env.verdict.status == "refuted"
 
 
 @pytest.mark.parametrize("check", ["published", "ours"])
 def test_an_honest_solution_is_a_claim_that_is_proved(check):
     env = play(HONEST, paper_cache(CONFIG, check))
     assert env.solved and env.verdict.accepted and env.verdict.proved
+    assert env.verdict.status == {"published": "claimed", "ours": "proved"}[check]
 
 
 def test_under_our_check_what_the_papers_accepts_is_only_noted():
@@ -74,7 +87,6 @@ def test_no_flag_of_the_product_leads_to_the_papers_check():
     assert users == {"soundness", "paper.criterion"}
     assert not [name for name, path in FILES.items()
                 if "abel.paper.criterion" in imports(path, False)]  # fmt: skip
-    assert "proved" not in (ROOT / "abel/paper/check.py").read_text().split("Claim(")[-1]
 
 
 def test_environments_tell_what_they_judge_with_the_equation_that_it_is_about():
