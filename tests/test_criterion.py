@@ -126,11 +126,13 @@ def test_decoding_takes_the_relabeling_that_ends_the_exploit(check, claims):
 def test_claims_are_counted_by_family_and_over_steps():
     claims = Claims()
     for step, family, proved in ((1, "a", True), (60, "a", False), (100, "b", False)):
-        claims.add(step, family, Claim("claimed", accepted=True, proved=proved))
-    claims.add(50, "b", Claim("rejected"))
+        claim = Claim("claimed", accepted=True, proved=proved, root=str(step))
+        claims.add(step, Problem("x = a", family), claim)
+    claims.add(50, Problem("x = a", "b"), Claim("rejected"))
     data = claims.to_data(100)
     assert (data["claims"], data["roots"]) == (3, 1)
     assert data["by_family"] == {"a": [2, 1], "b": [1, 0]}
+    assert data["no_roots"]["a"] == {"equation": "x = a", "claimed": "60"}
     assert data["over_steps"][0] == [5, 1, 1] and data["over_steps"][11] == [60, 1, 0]
     assert data["over_steps"][19] == [100, 1, 0] and sum(row[1] for row in data["over_steps"]) == 3
 

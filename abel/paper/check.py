@@ -80,6 +80,7 @@ class Judged(Verdict):
 
     accepted: bool = False
     proved: bool = False
+    root: str = ""  # of the equation that was asked
 
 
 @dataclass(frozen=True)
@@ -101,11 +102,12 @@ class PaperCache(TransitionCache):
         root, verdict = super().judge(equation, state)
         stands = as_it_stands(equation, state.stack)
         accepted = bool(verify_root(stands, plain(state.form.rhs)))
+        proved, told = bool(verdict), equation.shown(root)
         if self.check == "published":
             status = "claimed" if accepted else "rejected"
-            return root, Claim(status, accepted=accepted, proved=bool(verdict))
+            return root, Claim(status, accepted=accepted, proved=proved, root=told)
         ours = verdict.status, verdict.valid_when, verdict.reason
-        return root, Judged(*ours, accepted=accepted, proved=bool(verdict))
+        return root, Judged(*ours, accepted=accepted, proved=proved, root=told)
 
 
 # ---- Actions ----

@@ -68,10 +68,14 @@ class Claims:
 
     def __init__(self) -> None:
         self.found: list[tuple[int, str, bool]] = []  # step, family, proved
+        self.examples: dict[str, dict[str, str]] = {}  # of each family the first that is no root
 
-    def add(self, step: int, family: str, judged: Judged) -> None:
+    def add(self, step: int, problem: Problem, judged: Judged) -> None:
         if judged.accepted:
-            self.found.append((step, family, judged.proved))
+            self.found.append((step, problem.family, judged.proved))
+            if not judged.proved:
+                example = {"equation": problem.text, "claimed": judged.root}
+                self.examples.setdefault(problem.family, example)
 
     def to_data(self, steps: int = 0) -> dict[str, Any]:
         """Claims and roots; over `steps` of training, if there are any, in bins."""
@@ -80,6 +84,7 @@ class Claims:
         data: dict[str, Any] = {
             "claims": len(self.found), "roots": sum(roots.values()),
             "by_family": {name: [claims[name], roots[name]] for name in sorted(claims)},
+            "no_roots": self.examples,
         }  # fmt: skip
         if steps:
             edges = [round(steps * (k + 1) / BINS) for k in range(BINS)]
@@ -96,7 +101,7 @@ def claims_of(solutions: Sequence[Solution], problems: Sequence[Problem]) -> dic
     claims = Claims()
     for solution, problem in zip(solutions, problems):
         if isinstance(solution.verdict, Judged):
-            claims.add(0, problem.family, solution.verdict)
+            claims.add(0, problem, solution.verdict)
     return {"n": len(problems), **claims.to_data()}
 
 
@@ -107,11 +112,11 @@ def measure(check: CheckName, flags: Sequence[str]) -> dict[str, Any]:
     claims, before = Claims(), time.process_time()
     with tempfile.TemporaryDirectory() as out:
         args = train_ppo.parse_args([*flags, "--out", out])
-        families = [problem.family for problem in load_dataset(args.dataset, "train")]
+        asked = load_dataset(args.dataset, "train")
         paper_cache(args.env, check)  # refuses what it is not about, before anything takes time
 
         def heard(step: int, index: int, judged: Judged) -> None:
-            claims.add(step, families[index], judged)
+            claims.add(step, asked[index], judged)
 
         run = train_ppo.main(args, flags, partial(PaperEnvs, check, heard))
         # Not the best by validation, which passes over steps that change nothing.
