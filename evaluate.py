@@ -31,6 +31,7 @@ from abel.learner.config import glued
 from abel.learner.records import RunError, provenance, refusing, save_checkpoint, write_json
 from abel.operations import OPERATIONS
 from abel.parse import ParseError
+from abel.report.brief import brief, brief_set
 from abel.report.reports import ABOUT_COV, REPORTS, ReportName, Run
 from abel.report.study import DECODERS, Study
 from abel.report.tables import TABLES, completeness, layout
@@ -56,6 +57,8 @@ class Args:
     """how to solve; greedy and beam if not given, greedy for a file of equations"""
     json: str = ""
     """file to write the results to"""
+    brief: bool = False
+    """with --json: of each equation only what other commands read, without its steps"""
     equation: str | None = None
     """solve this equation and show the steps"""
     unknown: str | None = None
@@ -105,6 +108,13 @@ def check(args: Args) -> None:
         raise UsageError("give one of --equation, --equations and --report")
     if args.all_roots and (args.report or args.decoder not in (None, "greedy", "beam")):
         raise UsageError("--all-roots goes with --decoder greedy or beam, and without --report")
+    check_output(args)
+
+
+def check_output(args: Args) -> None:
+    """The same for where the results go."""
+    if args.brief and not args.json:
+        raise UsageError("--brief goes with --json")
     if args.json and not Path(args.json).parent.is_dir():
         raise UsageError(f"there is no directory '{Path(args.json).parent}' for --json")
 
@@ -184,12 +194,14 @@ def results(
     args: Args, run: Run, study: Study, found: Mapping, source: tuple, refused: list
 ) -> dict[str, Any]:  # fmt: skip
     """The outcome of every decoder and equation; after Ctrl-C, of those that are done."""
+    shown = brief if args.brief else dict
     return {
         "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
         "n": len(study.problems), "width": args.width, "budget": study.budget,
         "interrupted": study.interrupted,
         "decoders": {name: {**study.counted(row), "n": len(row)} for name, row in found.items()},
-        "equations": study.by_equation(found), "unreadable": [asdict(each) for each in refused],
+        "equations": [shown(row) for row in study.by_equation(found)],
+        "unreadable": [asdict(each) for each in refused],
         "counts": counts(study.first_solved(found), refused, len(study.problems)),
     }  # fmt: skip
 
@@ -199,9 +211,12 @@ def find_all_roots(args: Args, argv: Sequence[str], run: Run, study: Study, sour
     from abel.report.sets import show, solution_sets, summary  # on demand, as the page is
 
     sets = solution_sets(study, "beam" if args.beam else args.decoder or "greedy")
+    counted = summary(sets)
+    if args.brief:
+        counted["equations"] = [brief_set(row) for row in counted["equations"]]
     data = {
         "run": args.run, "checkpoint_step": run.step, "dataset": source[0], "split": source[1],
-        "limit_seconds": study.limit, **summary(sets),
+        "limit_seconds": study.limit, **counted,
         "provenance": provenance(argv, study.texts),
     }  # fmt: skip
     if args.json:

@@ -501,8 +501,8 @@ def load_agent(path: str | Path) -> tuple[Agent, Args, dict[str, Any]]:
     return checkpoint.load_agent(Path(path), FORMAT, Args, Agent)
 
 
-def main(args: Args, argv: Sequence[str]) -> Path:
-    """Train; returns the run's directory."""
+def main(args: Args, argv: Sequence[str], envs_of: Any = SyncVectorEnv) -> Path:
+    """Train; returns the run's directory. An experiment may bring environments of its own."""
     folder, resumed = args.resume, None
     if folder:
         _, trained, resumed = load_agent(Path(folder) / "last.pt")
@@ -522,7 +522,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
         counts.record(index, True)
         replay.solved.add(index)
 
-    envs = SyncVectorEnv(
+    envs = envs_of(
         args.num_envs, problems, args.env, choose=lambda: choose(args.curriculum, counts),
         solved_as_given=solved_as_given,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from abel.equation import Equation
 from abel.operations import OPERATIONS, Action, Generator, Operation, cov, propose
 from abel.parse import parse, parse_expression
 from abel.trace import Trace
-from abel.transforms import Transform, unwind
+from abel.transforms import Transform
 from abel.transitions import Form, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
@@ -287,8 +287,8 @@ class Env:
         terminated = False
         info: dict[str, Any] = {}
         if form.solved_form:
-            self.root = unwind(self.state.stack, form.rhs)
-            self.verdict = info["verdict"] = self.cache.verdict(self.equation, self.root)
+            self.root, self.verdict = self.cache.judge(self.equation, self.state)
+            info["verdict"] = self.verdict
             if self.verdict:
                 reward += config.solved_reward
                 if self.verdict.valid_when is not None:

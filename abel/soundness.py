@@ -18,10 +18,11 @@ from sympy import Expr, Integer, Symbol
 
 from abel.datasets import FAMILIES, load_dataset, textbook
 from abel.env import Env, EnvConfig
-from abel.equation import ZERO, Equation, Label, X, has_x
+from abel.equation import ZERO, Equation, X, has_x
 from abel.learner.records import provenance, write_json
 from abel.operations.detector import change_variables, propose
 from abel.operations.relabel import relabel
+from abel.paper.check import plain
 from abel.report.tables import layout
 from abel.rewrite import collect, expand, product, replace
 from abel.transforms import Relabel, Substitute, Transform, unwind
@@ -71,12 +72,6 @@ def one_by_one(stack: Sequence[Transform], root: Expr) -> Expr:
         elif isinstance(transform, Substitute):
             root = plain(transform.phi).subs(X, root)
     return root
-
-
-def plain(expr: Expr) -> Expr:
-    """With letters that do not remember what they stand for."""
-    labels = expr.atoms(Label)
-    return replace(expr, {label: Symbol(label.name) for label in labels})
 
 
 def measure(name: str) -> dict[str, list[int]]:

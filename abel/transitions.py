@@ -28,7 +28,7 @@ from abel.operations import (
     settle,
     solved_form,
 )
-from abel.transforms import Ansatz, Pending, Transform, open_goals, reach_goal
+from abel.transforms import Ansatz, Pending, Transform, open_goals, reach_goal, unwind
 from abel.verify import Verdict, verify_root
 
 MAX_VERDICTS = 1 << 16
@@ -176,6 +176,13 @@ class TransitionCache:
                 self.verdicts.clear()
             self.verdicts[key] = verify_root(equation, root)
         return self.verdicts[key]
+
+    def judge(self, equation: Equation, state: State) -> tuple[Expr, Verdict]:
+        """The candidate for the equation's root that a state which reads x = r stands for, and what
+        is proved of it.
+        """
+        root = unwind(state.stack, state.form.rhs)
+        return root, self.verdict(equation, root)
 
 
 class State(NamedTuple):

@@ -33,10 +33,13 @@ from pathlib import Path
 from abel.learner.records import provenance, write_json
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")))
+PAGES = (
+    "README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")),
+    "runs/REPRODUCTION.md",
+)  # fmt: skip
 BEGINS = r"(?:python3?|pip|pytest|tensorboard|alias|source|\.ci/run)\b"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)  # its language; none is the shell
-OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|[A-Z]\.json)\b")
+OPEN = re.compile(r"<(?!\()|\[-|\b(?:NAME|SPLIT|[A-Z]*FILE|REF|RUN|DIR|CELL|FLAGS|[A-Z]\.json)\b")
 HOMES = ("clone", "installed")
 # Commands that serve a page until Ctrl-C: where it answers, and what is in the answer.
 SERVERS = {
@@ -114,21 +117,21 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
         FILLED,
     ),
     "python -m abel.datasets --templates FILE --count 2000 --out conpole.txt": (None, NOT_OURS),
-    "python evaluate.py --equations conpole.txt [--beam] --json FILE": (None, NOT_OURS),
+    "python evaluate.py --equations conpole.txt [--beam] --brief --json FILE": (None, NOT_OURS),
     "python -m abel.datasets --templates poesia --count 2400 --out poesia.txt": (
         "python -m abel.datasets --templates poesia --count 100 --out poesia.txt",
         LONG,
     ),
-    "python evaluate.py --equations poesia.txt --json FILE": (
-        "python evaluate.py --equations poesia.txt --json poesia.json",
+    "python evaluate.py --equations poesia.txt --brief --json FILE": (
+        "python evaluate.py --equations poesia.txt --brief --json poesia.json",
         FILLED,
     ),
     "python evaluate.py --run runs/<run> --equations FILE --beam": (
         "python evaluate.py --run runs/<run> --equations poesia.txt --beam",
         FILLED,
     ),
-    "python evaluate.py --dataset NAME --all-roots --json FILE": (
-        "python evaluate.py --dataset abel_level2 --all-roots --json roots.json",
+    "python evaluate.py --dataset NAME --all-roots --brief --json FILE": (
+        "python evaluate.py --dataset abel_level2 --all-roots --brief --json roots.json",
         FILLED,
     ),
     "python evaluate.py --run RUN --report all --out DIR": (
@@ -162,8 +165,37 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     "python -m abel.cohort": (None, ONLY_NAMED),
     "python -m abel.stats": (None, ONLY_NAMED),
     "python -m abel.cohort FILE.toml": ("python -m abel.cohort small.toml", FILLED),
+    "python -m abel.cohort runs/cohorts/NAME.toml": ("python -m abel.cohort small.toml", FILLED),
+    "python -m abel.soundness --json FILE": (
+        "python -m abel.soundness --json soundness.json",
+        FILLED,
+    ),
     "python -m abel.stats A.json B.json": ("python -m abel.stats out.json out.json", FILLED),
     "python -m abel.report DIR": ("python -m abel.report reports", FILLED),
+    "python -m abel.analysis.controls RUN --seeds 1 2 3 --json FILE": (
+        "python -m abel.analysis.controls runs/<run> --transitions 2000 --json controls.json",
+        f"{FILLED}, {LONG}",
+    ),
+    "python -m abel.analysis.controls RUN --seeds 1 2 3": (
+        "python -m abel.analysis.controls runs/<run> --transitions 2000",
+        f"{FILLED}, {LONG}",
+    ),
+    "python -m abel.analysis.derivations": (None, ONLY_NAMED),
+    "python -m abel.analysis.derivations RESULTS.json --cell CELL": (
+        "python -m abel.analysis.derivations runs/results/small.json --cell default",
+        FILLED,
+    ),
+    'python -m abel.paper.criterion --check published --flags "--dataset open_small --preset c7"'
+    " --seeds 1 2 3 --json FILE": (
+        'python -m abel.paper.criterion --check published --flags "--dataset abel_level2'
+        ' --preset c7 --total-timesteps 2048" --json criterion.json',
+        f"{FILLED}, {LONG}",
+    ),
+    'python -m abel.paper.criterion --check published --flags "FLAGS"': (
+        'python -m abel.paper.criterion --check published --flags "--dataset abel_level2'
+        ' --total-timesteps 2048"',
+        FILLED,
+    ),
     "python -m abel.charts curves RUN --out FILE.svg": (
         "python -m abel.charts curves runs/<run> --out curves.svg",
         FILLED,
@@ -188,7 +220,8 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
 FILES = {
     "mine.txt": "".join(f"x + {a}*b = c\n" for a in range(2, 30)),
     "small.toml": 'about = "one small cell"\nseeds = [1]\nsplits = ["test"]\n'
-    'decoders = ["greedy"]\nflags = "--dataset abel_level2 --total-timesteps 2048"\n'
+    'decoders = ["greedy"]\nreports = ["derivations"]\n'
+    'flags = "--dataset abel_level2 --total-timesteps 2048"\n'
     '[cells]\ndefault = ""\n',
 }
 

@@ -18,6 +18,7 @@ from abel.charts import (
     scatter,
     short,
     span,
+    strip_chart,
     ticks,
 )  # fmt: skip
 from abel.charts.marks import style
@@ -111,6 +112,22 @@ def test_scattered_points_stand_a_little_inside_the_corners():
     places = [dot.get("transform") for dot in dots]
     # A twentieth of the range is left free on each side: 632 / 22 across, 270 / 22 up.
     assert places == ["translate(92.7,319.7)", "translate(667.3,74.3)"]
+
+
+def test_a_strip_has_a_mark_for_each_value_and_a_column_for_those_that_never_came():
+    rows = {"cubic": {"ours": {"1": 0, "2": 100}, "random": {"1": None, "2": 50}}}
+    drawn = strip_chart(rows, "t", "steps")
+    dots = [m for m in marks(drawn, "path") if len(m)]
+    left, right = 28 + 8.5 * 5, 720 - 24 - 116  # of the label, and of the column
+    places = [m.get("transform").removeprefix("translate(").split(",") for m in dots]
+    xs, ys = [float(x) for x, _ in places], [float(y[:-1]) for _, y in places]
+    assert xs[:2] == pytest.approx([left, right], abs=0.1)
+    assert xs[3] == pytest.approx((left + right) / 2, abs=0.1) and xs[2] > right
+    assert [y - ys[0] for y in ys] == [0, 0, 16, 16]
+    assert [m.get("fill") for m in dots] == [PALETTE[0], PALETTE[0], "none", PALETTE[1]]
+    assert "never" in texts(drawn) and "cubic, random, 2: 50" in drawn
+    assert "never" not in texts(strip_chart({"cubic": {"ours": {"1": 7}}}, "t"))
+    assert "</svg>" in strip_chart({}, "t") and "</svg>" in strip_chart({ODD: {}}, ODD)
 
 
 def test_labels_survive_whatever_they_contain():

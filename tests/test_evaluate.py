@@ -15,6 +15,7 @@ import torch
 import evaluate
 import train_ppo
 from abel import Trace, load_dataset
+from abel.audit.judge import stored_roots
 from abel.report.study import DECODERS
 from abel.report.tables import TABLES, layout
 from abel.search import SetAnswer, greedy, search
@@ -161,6 +162,26 @@ def test_all_roots_of_a_split_are_counted_by_family(
     assert one["complete"] == one["with_a_root"] == one["n"] == 2 and two["unknown"] == 1
     assert found["equations"][0]["roots"][0]["root"] == "-b/a"
     assert "with a root" in capsys.readouterr().out
+    assert evaluate.run([*flags, "--all-roots", "--brief"]) == 0
+    brief = json.loads(out.read_text())
+    assert [brief[key] for key in ("all", "by_family")] == [found["all"], found["by_family"]]
+    assert "trace" not in brief["equations"][0]
+    assert [*stored_roots(brief)] == [*stored_roots(found)] != []
+
+
+def test_brief_results_have_what_other_commands_read(run_dir, linear, batch, tmp_path, capsys):
+    out = tmp_path / "out.json"
+    flags = ["--run", run_dir, "--equations", batch, "--json", str(out)]
+    assert evaluate.run(flags) == 1
+    found = json.loads(out.read_text())
+    assert evaluate.run([*flags, "--brief"]) == 1
+    brief = json.loads(out.read_text())
+    assert brief["counts"] == found["counts"] and [*stored_roots(brief)] == [*stored_roots(found)]
+    first, _, last = brief["equations"]
+    assert set(first) == {
+        "equation", "family", "solved", "root", "valid_when", "steps", "solved_by", "line"
+    }  # fmt: skip
+    assert last["solved"] is False and "never -1" in last["reason"]
 
 
 def test_results_have_the_documented_form(run_dir, linear, batch, capsys, tmp_path):
@@ -285,6 +306,7 @@ def test_the_default_is_greedy_and_beam_on_the_runs_own_test_split(run_dir, caps
         (["--json", "nowhere/out.json"], "no directory 'nowhere'"),
         (["--all-roots", "--decoder", "bfs"], "--all-roots goes with --decoder greedy or beam"),
         (["--all-roots", "--report", "cost"], "without --report"),
+        (["--brief"], "--brief goes with --json"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(run_dir, capsys, flags, message):

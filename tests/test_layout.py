@@ -188,8 +188,10 @@ def test_every_command_is_listed():
 
 def test_abel_does_not_import_the_scripts():
     assert not (importers("train_ppo", True) | importers("evaluate", True)) - {"evaluate"}
-    # `python -m abel.bench train` measures the learner, and the playground's agents are its.
-    assert importers("train_ppo", False) == {"evaluate", "bench.training", "playground.thinking"}
+    # `python -m abel.bench train` measures the learner, the experiment on the paper's check trains
+    # with it, and the playground's agents are its.
+    users = {"bench.training", "paper.criterion", "playground.thinking"}
+    assert importers("train_ppo", False) == {"evaluate", *users}
     assert importers("evaluate", False) == set()
     assert importers("tests", False) == set()
 

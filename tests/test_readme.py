@@ -26,11 +26,8 @@ from abel.wild.marks import rates, rates_table
 from tests import commands
 
 ROOT = Path(__file__).parent.parent
-PAGES = {
-    name: (ROOT / name).read_text(encoding="utf-8")
-    for name in ("README.md", *(f"{x}/README.md" for x in ("abel", "runs", "datasets", "tests")))
-}
-README, ON_ABEL, ON_RUNS, ON_DATASETS, ON_TESTS = PAGES.values()
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in commands.PAGES}
+README, ON_ABEL, ON_RUNS, ON_DATASETS, ON_TESTS, ON_THE_PAPER = PAGES.values()
 EVERY_PAGE = "\n".join(PAGES.values())
 PROSE = {**PAGES, "CHANGELOG.md": (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")}
 STATS = json.loads((ROOT / "runs/results/datasets.json").read_text(encoding="utf-8"))["sets"]
@@ -271,8 +268,8 @@ def test_flags_in_running_text_are_flags():
     for text in in_code(EVERY_PAGE):
         if text.startswith("--"):
             found |= set(re.findall(r"--[a-z][\w-]*", text))
-    of_others = {"--seed", "--check", "--again", "--engine", "--eval", "--keep"}
-    of_others |= {"--port", "--workers", "--memory", "--report"}
+    of_others = {"--seed", "--seeds", "--check", "--again", "--engine", "--eval", "--keep"}
+    of_others |= {"--port", "--workers", "--memory", "--report", "--figure", "--flags"}
     assert len(found) > 25 and not found - known - of_others
 
 
@@ -536,3 +533,65 @@ def test_the_complete_sets_are_those_of_the_results_files():
         found = result(f"reference/{name}-all-roots")["all"]
         keys = ("n", "with_a_root", "complete", "complete_where", "fewer", "unknown")
         assert row == [f"`{name}`, test", *(str(found[key]) for key in keys)]
+
+
+# ---- What of the paper is confirmed ----
+
+MEASURED = re.compile(r"`([^`]+)` (test|heldout) (greedy|beam) (\d\.\d{3})")
+
+
+def verdicts() -> list[list[str]]:
+    """The rows of all tables of claims."""
+    parts = ON_THE_PAPER.split("| the paper |")[1:]
+    return [row for part in parts for row in cells(f"| the paper |{part}")]
+
+
+def told(row: list[str]) -> list[tuple[str, str, str]]:
+    """Cells, decoders and numbers of a row of verdicts, wherever they stand in it."""
+    return [(cell, f"{split} {by}", said) for cell, split, by, said in MEASURED.findall(row[1])]
+
+
+def test_every_number_of_a_verdict_is_in_the_results_file_that_its_row_names():
+    rows, found = verdicts(), 0
+    assert len(rows) > 20 and {len(row) for row in rows} == {3}
+    for claim, measured, file in rows:
+        data = json.loads((ROOT / "runs" / file.strip("`")).read_text(encoding="utf-8"))
+        for cell, column, said in told([claim, measured, file]):
+            found += 1
+            mean = data["cells"][cell]["summary"][column]["mean"]
+            assert f"{mean:.3f}" == said, f"{cell}, {column} of {file} is {mean:.3f}"
+        loose = re.findall(r"\d\.\d{3}", MEASURED.sub("", measured))
+        assert not loose, f"say of which cell, split and decoder {loose} are"
+    assert found > 30
+
+
+def test_counts_of_verdicts_are_those_of_the_results_files():
+    page, reports = ON_THE_PAPER, "open_small_reference"
+    for name in ("open_small", "open_large"):
+        (n,), (counted, proved) = (result("soundness")[name][key] for key in ("n", "published"))
+        assert re.search(rf"`{name}`:? {counted} of {n}\b.* {proved} of {n}\b", page)
+    trigger, search = result(f"{reports}/trigger"), result(f"{reports}/search")
+    judged, regimes = trigger["classifier"], trigger["regimes"]
+    assert f"precision {judged['precision']}, recall {judged['recall']}, and" in page
+    solved, n = regimes["learned"]["overall"]
+    assert f"{solved} of {n} solved with its own timing" in page
+    solved, n = regimes["rule"]["by_family"]["exponential"]
+    assert f"the rule solves {solved} of {n} of that family" in page
+    rules, masked, learned = (result(f"{reports}/decomposition")["arms"][arm] for arm in "ABC")
+    for arm, name in ((rules, "with rules"), (learned, "with the learned generator"),
+                      (masked, "without the action")):  # fmt: skip
+        solved, n = arm["overall"]
+        assert f"{solved} of {n} {name}" in page
+    families = ("quadratic", "cubic", "quartic", "exponential")
+    assert not any(masked["by_family"][family][0] for family in families)
+    astar, bfs = (search[name]["solved"] for name in ("astar", "bfs"))
+    assert f"solves {astar} of {search['n']}, BFS {bfs} of {search['n']}" in page
+    assert f"A* with {search['budget']} states" in page
+    seeds = result("open_large")["cells"]["frontier"]["seeds"].values()
+    rates = [seed["scores"]["test"]["greedy"]["accuracy"] for seed in seeds]
+    assert len(rates) == 8 and min(rates) > 0.99
+
+
+def test_a_number_that_no_results_file_has_is_noticed():
+    row = ["a claim", "`C2` test beam 0.698, `C4` test greedy 0.661", "`results/ladder.json`"]
+    assert told(row) == [("C2", "test beam", "0.698"), ("C4", "test greedy", "0.661")]

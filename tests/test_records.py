@@ -1,6 +1,7 @@
 """Nothing is lost: full disks, killed processes, and two that want the same directory."""
 
 import errno
+import json
 import os
 import resource
 import signal
@@ -70,7 +71,7 @@ def test_a_full_disk_in_the_middle_of_a_write_leaves_the_last_good_file(tmp_path
 
     with pytest.raises(RunError, match="No space left"):
         records.write_atomically(path, half)
-    assert path.read_text() == "[\n  1\n]" and len(list(tmp_path.iterdir())) == 1
+    assert path.read_text() == "[1]\n" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_limit_of_the_system_is_one_clear_line(tmp_path):
@@ -242,3 +243,17 @@ def test_a_run_is_resumed_by_one_process_at_a_time_and_survives_a_full_disk(tmp_
 
     assert train("--resume", str(run)).returncode == 0
     assert same(run_in(tmp_path / "whole"), run)
+
+
+def test_a_list_of_objects_has_a_line_for_each_and_nothing_is_lost(tmp_path):
+    rows = [{"equation": "x = 1", "root": "1" * 200}, {"equation": "x = 2", "by": ["a"] * 3}]
+    data = {"n": 2, "equations": rows, "curve": [[k, k / 7] for k in range(30)], "none": {}, "é": 1}
+    write_json(tmp_path / "out.json", data)
+    text = (tmp_path / "out.json").read_text()
+    assert json.loads(text) == data
+    lines = text.splitlines()
+    assert lines[0] == "{" and lines[1] == '  "n": 2,' and lines[2] == '  "equations": ['
+    assert [json.loads(line.strip().rstrip(",")) for line in lines[3:5]] == rows
+    assert lines[-1] == "}" and len(lines) == 10
+    write_json(tmp_path / "short.json", {"a": [1, (2, None)]})
+    assert (tmp_path / "short.json").read_text() == '{"a": [1, [2, null]]}\n'

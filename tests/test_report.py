@@ -4,10 +4,12 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 
 from abel.paper.published import OPEN, PAPER
+from abel.report import reports
 from abel.report.page import CSS, Code, Table, formula, plain, to_markdown
 from abel.report.pages import SECTIONS, ReportError, main, number, rate, write_page
 
@@ -300,3 +302,15 @@ def test_the_command_says_what_is_wrong(tmp_path, capsys):
     assert main([str(tmp_path)]) == 2
     assert "cost.json" in capsys.readouterr().err
     assert main([]) == 2 and main(["--help"]) == 0
+
+
+def test_an_equation_that_crashed_does_not_shift_the_families_of_the_others(monkeypatch, tmp_path):
+    seen = {}
+    monkeypatch.setattr(reports, "derivations", lambda pairs, events: seen.update(pairs) or {})
+    monkeypatch.setattr(reports, "read_scalars", lambda run, prefix: {})
+    study = SimpleNamespace(
+        families=["one", "two"],
+        decode=lambda name: [SimpleNamespace(solution=None), SimpleNamespace(solution="steps")],
+    )
+    data = reports.derivations_report(study, SimpleNamespace(folder=tmp_path))
+    assert seen == {"steps": "two"} and data["coverage"] is None

@@ -1,4 +1,4 @@
-"""Charts as SVG: lines with their bands, in one plot or many; bars; scattered points."""
+"""Charts as SVG: lines with their bands, in one plot or many; bars; points, also in rows."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ Band = Sequence[tuple[float, float, float]]  # (x, low, high)
 
 MOST_TOGETHER = 3  # lines with their bands in one plot; more of them get a small plot each
 ACROSS, SMALL, APART = 3, 104, 18  # small plots in a row, their height, and pixels between them
+ROW, NEVER = 16, 116  # pixels: a line of marks of a strip chart, and its column "never"
 
 
 def line_chart(
@@ -168,3 +169,52 @@ def scatter(
         dot = {"d": shape, "fill": colour, "fill_opacity": "0.7", "tip": label}
         marks += [tag("path", transform=f"translate({at})", **dot) for at in place([point])]
     return svg(top + PLOT + 54, title, names + marks)
+
+
+def strip_chart(
+    rows: Mapping[str, Mapping[str, Mapping[str, float | None]]], title: str, x_label: str = ""
+) -> str:
+    """Draw a row for each label and in it a named mark for each value, coloured and shaped by its
+    group; a value that is None is a hollow mark in the last column, "never".
+    """
+    groups = list(dict.fromkeys(group for row in rows.values() for group in row))
+    names, top = legend(groups if len(groups) > 1 else [])
+    values = [v for row in rows.values() for marked in row.values() for v in marked.values()]
+    left, high = min(28 + 8.5 * max(map(len, rows), default=0), WIDTH / 2), ROW * len(groups)
+    right = WIDTH - RIGHT - NEVER * (None in values)
+    area = Area(left, top + 8, right - left, max(high * len(rows), ROW), num_y=1)
+    last = span((value for value in values if value is not None), unit=False)[1]
+    marks, place = frame(area, (0.0, last), (0.0, area.height), (True, False))
+    for index, (label, row) in enumerate(rows.items()):
+        base = area.top + index * high
+        line = f"M{left:g},{base:.1f}H{WIDTH - RIGHT}"
+        marks.append(tag("path", d=line, stroke="currentColor", stroke_opacity="0.25"))
+        marks.append(tag("text", label, x=left - 8, y=base + high / 2 + 5, text_anchor="end"))
+        for group, marked in row.items():
+            number = groups.index(group)
+            y = base + ROW * (number + 0.5)
+            marks += strip(marked, f"{label}, {group}", style(number), area, y, place)
+    if None in values:
+        middle = (right + WIDTH - RIGHT) / 2
+        marks.append(tag("text", "never", x=middle, y=area.bottom + 21, text_anchor="middle"))
+    return svg(area.bottom + 54, title, [*names, *marks, *axis_titles(area, (x_label, ""))])
+
+
+def strip(
+    marked: Mapping[str, float | None], about: str, look: tuple[str, str, str], area: Area,
+    y: float, place: Callable[[Iterable[Point]], list[str]],
+) -> list[str]:  # fmt: skip
+    """The marks of one group in a row of a strip chart, in the middle of its line."""
+    colour, _, shape = look
+    missing = [name for name, value in marked.items() if value is None]
+    apart = min(10.0, (NEVER - 12) / max(len(missing), 1))
+    marks = []
+    for name, value in marked.items():
+        if value is None:
+            told, fill, x = "never", "none", area.right + 6 + apart * (missing.index(name) + 0.5)
+        else:
+            told, fill, x = f"{value:,.0f}", colour, float(place([(value, 0.0)])[0].split(",")[0])
+        drawn = {"d": shape, "stroke": colour, "fill": fill, "fill_opacity": "0.5"}
+        at = f"translate({x:.1f},{y:.1f})"
+        marks.append(tag("path", tip=f"{about}, {name}: {told}", transform=at, **drawn))
+    return marks

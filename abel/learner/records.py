@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, Literal, get_args, get_origin, get_type_hints
 from abel.home import clone
 
 PACKAGES = ("torch", "sympy", "python-flint", "numpy", "mpmath", "tyro", "tensorboard")
+WIDEST = 100  # of a line of JSON that holds several values
 
 
 class RunError(ValueError):
@@ -228,7 +229,25 @@ def fits(value: Any, hint: Any) -> bool:
 
 
 def write_json(path: Path, data: Any) -> None:
-    write_atomically(path, lambda file: file.write(json.dumps(data, indent=2).encode()))
+    """Write plain data, a line for each entry of a list of objects: thousands of equations take
+    little room, and can be compared line by line.
+    """
+    text = in_lines(json.loads(json.dumps(data)))
+    write_atomically(path, lambda file: file.write(f"{text}\n".encode()))
+
+
+def in_lines(data: Any, depth: int = 0) -> str:
+    """JSON of plain data: a key or an entry per line, and in one line what fits or has no parts."""
+    flat = json.dumps(data)
+    if len(flat) + 2 * depth <= WIDEST:
+        return flat
+    inner, outer = "\n" + "  " * (depth + 1), "\n" + "  " * depth
+    if isinstance(data, dict):
+        rows = [f"{json.dumps(key)}: {in_lines(data[key], depth + 1)}" for key in data]
+        return "{" + inner + f",{inner}".join(rows) + outer + "}"
+    if isinstance(data, list) and all(isinstance(entry, dict) for entry in data):
+        return "[" + inner + f",{inner}".join(map(json.dumps, data)) + outer + "]"
+    return flat
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:

@@ -109,8 +109,11 @@ def embeddings_report(study: Study, run: Run) -> dict[str, Any]:
 
 
 def derivations_report(study: Study, run: Run) -> dict[str, Any]:
-    solutions = [outcome.solution for outcome in study.decode("greedy") if outcome.solution]
-    return derivations(solutions, study.families, read_scalars(run.folder, "events/"))
+    outcomes = zip(study.decode("greedy"), study.families)
+    solutions = [(each.solution, family) for each, family in outcomes if each.solution]
+    coverage = read_scalars(run.folder, "solve/coverage").get("")
+    data = derivations(solutions, read_scalars(run.folder, "events/"))
+    return {**data, "coverage": None if coverage is None else round(float(coverage[1][-1]), 4)}
 
 
 def compared(report: Callable[..., dict[str, Any]]) -> Callable[[Study, Run], dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from heapq import heappop, heappush, nsmallest
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from sympy import Expr
 from abel.env import EnvConfig, as_equation, look
 from abel.operations import Action, settle
 from abel.search.decode import Solution
-from abel.transforms import Pending, Transform, unwind
+from abel.transforms import Pending, Transform
 from abel.transitions import State, TransitionCache, advance
 
 Key = tuple[Expr, Expr, tuple[Pending, ...]]  # two sides and the open goals
@@ -41,9 +42,11 @@ def search(
     *,
     budget: int,
     weight: float,
+    max_transitions: float = math.inf,
     tick: Callable[[int], None] = lambda expansions: None,
 ) -> Solution:
-    """Expand states by depth + weight * C until a root is proved or `budget` states are expanded.
+    """Expand states by depth + weight * C until a root is proved, `budget` states are expanded or
+    `max_transitions` steps are tried.
 
     Weight 0 is breadth first; otherwise it is A* with the complexity as its guess of the steps
     that are left.
@@ -55,12 +58,14 @@ def search(
     frontier = [Waiting(0.0, 0, (*start, ()), (), 0, 0, None)]
     seen: set[Key] = {frontier[0].key}
     expansions = transitions = 0
-    while frontier and expansions < budget:
+    while frontier and expansions < budget and transitions < max_transitions:
         waiting = heappop(frontier)
         state = waiting.state(cache)
         expansions += 1
         tick(expansions)
-        for index, action in enumerate(look(state, config, cache).actions):
+        for action in look(state, config, cache).actions:
+            if transitions >= max_transitions:
+                break
             after, _ = advance(state, action, cache)
             transitions += 1
             key = after.key
@@ -69,8 +74,8 @@ def search(
             seen.add(key)
             actions, depth = (waiting.actions, action), waiting.depth + 1
             if after.form.solved_form:
-                root = unwind(after.stack, after.form.rhs)
-                if verdict := cache.verdict(equation, root):
+                root, verdict = cache.judge(equation, after)
+                if verdict:
                     path = path_along(start, actions, config, cache)
                     return Solution(equation, True, root, verdict, path, transitions)
             if depth < config.max_steps:

@@ -17,7 +17,6 @@ from abel.encode import Observation
 from abel.env import EnvConfig, as_equation, look
 from abel.equation import Equation
 from abel.trace import Trace
-from abel.transforms import unwind
 from abel.transitions import Form, State, TransitionCache, advance, start_of
 from abel.verify import Verdict
 
@@ -141,8 +140,7 @@ class Attempt:
         self.reached = found[0].path if found else self.reached
         for node in found:
             if node.form.solved_form:
-                root = unwind(node.state.stack, node.form.rhs)
-                verdict = cache.verdict(self.equation, root)
+                root, verdict = cache.judge(self.equation, node.state)
                 if verdict:
                     path = node.path
                     self.solution = Solution(self.equation, True, root, verdict, path, self.spent)
