@@ -31,8 +31,18 @@ from sympy import (
 )  # fmt: skip
 
 from abel.equation import MINUS_ONE, ONE, ZERO, has_x, ordered_args
+from abel.lost_roots import decides
 from abel.numeric import is_zero
-from abel.rewrite import has_exponential, has_root, negate, product, replace, total, undo
+from abel.rewrite import (
+    has_exponential,
+    has_root,
+    negate,
+    never_zero,
+    product,
+    replace,
+    total,
+    undo,
+)  # fmt: skip
 from abel.transforms import Substitute, Transform
 
 CUBE_ROOTS = tuple(Rational(-1, 2) + sign * sqrt(3) * I / 2 for sign in (1, -1))
@@ -86,11 +96,35 @@ def of_root(index: int) -> Forks:
     return forks
 
 
-def of_logarithm(step: Taken) -> list[Fork]:
-    if not any(map(has_exponential, step.sides)):
+def of_division(step: Taken) -> list[Fork]:
+    """Forks of a division: sin(u)/u = 0 has no longer the root u = 0 of sin(u) = 0.
+
+    Legality sees that among rational functions of one function; else the divisor may be 0 as well.
+    """
+    term = step.term
+    if term is None or never_zero(term) or decides(step.lhs, step.rhs, term):
         return []
-    turn = product(Integer(2), pi, I, step.fresh)
-    return [Fork(total(step.after, turn), None, f"plus {turn}")]
+    return [Fork(step.after, None, ""), Fork(ZERO, None, f"where {term} is 0", lhs=term)]
+
+
+def of_logarithm(step: Taken) -> list[Fork]:
+    """Forks of a logarithm: its values, and where both sides are 0, so that they have none."""
+    forks = [Fork(step.after, None, "")]
+    if any(map(has_exponential, step.sides)):
+        turn = product(Integer(2), pi, I, step.fresh)
+        forks = [Fork(total(step.after, turn), None, f"plus {turn}")]
+    if all(has_x(side) and not never_zero(side) for side in step.sides):
+        forks.append(Fork(ZERO, None, "where both sides are 0", lhs=step.lhs))
+    return forks if len(forks) > 1 or forks[0].note else []
+
+
+def of_tangent(step: Taken) -> list[Fork]:
+    """Forks of tan of both sides: it has no value where both are an odd multiple of pi/2."""
+    if not all(map(has_x, step.sides)):
+        return []
+    pole = total(product(Rational(1, 2), pi), product(pi, step.fresh))
+    return [Fork(step.after, None, ""),
+            Fork(pole, None, f"where both sides are {pole}", lhs=step.lhs)]  # fmt: skip
 
 
 def of_angle(inverse: type) -> Forks:

@@ -217,11 +217,11 @@ class Explorer:
         after, transform = self.cache.successor(form, action)
         if after is form:
             return []
-        if not row.keeps or out_of_reach(transform):
-            self.every_branch = False
         fresh = Symbol(self.names[num_integers], integer=True)
-        leads = []
         taken = Taken(form.lhs, form.rhs, after.rhs, transform, fresh, action.term)
+        if not row.keeps_roots(taken) or out_of_reach(transform):
+            self.every_branch = False
+        leads = []
         for fork in row.forks(taken):
             lhs = after.lhs if fork.lhs is None else fork.lhs
             there = state.push(self.cache.form(*settle(lhs, fork.rhs)), fork.transform, row.kind)
