@@ -223,23 +223,32 @@ def letters_for(form: Form, rng: random.Random) -> Known:
     }
 
 
-def check_form(
-    form: Form, cache: TransitionCache, rng: random.Random, counts: Counter[str],
+class Case(NamedTuple):
+    """An equation with numbers for its letters, and some of its roots."""
+
+    form: Form
+    known: Known
+    roots: list[Any]
+
+
+def check_steps(
+    case: Case, cache: TransitionCache, rng: random.Random, counts: Counter[str],
     rows: Sequence[str] = (),
 ) -> Iterator[Lost]:  # fmt: skip
-    """Roots of an equation that a legal step loses."""
-    known = letters_for(form, rng)
-    roots = roots_of(form.lhs, form.rhs, known, rng, MAX_ROOTS)
-    if not roots:
-        return
-    for factor_forks in [factor_branches(form)] * bool(factor_branches(form)):
-        yield from lost("products", form, "products", factor_forks, known, roots, rng, counts)
+    """The roots that a legal step loses; `counts` hears how many were tried by row."""
+    form = case.form
+    parts = factor_branches(form)
+    steps = [("products", "one factor is 0", parts)] * bool(parts)
     for action in cache.observe(form, True).actions:
-        if rows and action.op not in rows or action.op == "split":
-            continue
-        forks = branches(form, action, cache)
-        if forks is not None:
-            yield from lost(action.op, form, str(action), forks, known, roots, rng, counts)
+        if action.op != "split" and (not rows or action.op in rows):
+            listed = branches(form, action, cache)
+            steps += [] if listed is None else [(action.op, str(action), listed)]
+    for row, name, forks in steps:
+        for root in case.roots:
+            counts[row] += 1
+            if not any(survives(fork, case.known, root, rng) for fork in forks):
+                letters = ", ".join(f"{k} = {v}" for k, v in case.known.items())
+                yield Lost(row, str(form), name, mpmath.nstr(root, 12), letters)
 
 
 def factor_branches(form: Form) -> list[Fork]:
@@ -249,23 +258,11 @@ def factor_branches(form: Form) -> list[Fork]:
     ]
 
 
-def lost(
-    row: str, form: Form, action: str, forks: list[Fork], known: Known, roots: list,
-    rng: random.Random, counts: Counter[str],
-) -> Iterator[Lost]:  # fmt: skip
-    for root in roots:
-        counts[row] += 1
-        if not any(survives(fork, known, root, rng) for fork in forks):
-            letters = ", ".join(f"{k} = {v}" for k, v in known.items())
-            yield Lost(row, str(form), action, mpmath.nstr(root, 12), letters)
-
-
-def cases(config: EnvConfig, number_of_cases: int, seed: int) -> Iterator[tuple[Form, Any]]:
+def forms(cache: TransitionCache, number_of_forms: int, seed: int) -> Iterator[Form]:
     """Equations of the training sets, and what random steps make of them."""
     rng = random.Random(seed)
     sets = {name: load_dataset(name, "train") for name in dict.fromkeys(DATASETS)}
-    cache = config.new_cache()
-    for _ in range(number_of_cases):
+    for _ in range(number_of_forms):
         equation = rng.choice(sets[rng.choice(DATASETS)]).equation
         form = cache.form(equation.lhs, equation.rhs)
         for _ in range(rng.randint(0, WALK)):
@@ -274,17 +271,19 @@ def cases(config: EnvConfig, number_of_cases: int, seed: int) -> Iterator[tuple[
             if not has_x(after.lhs - after.rhs) or after.solved_form:
                 break
             form = after
-        yield form, cache
+        yield form
 
 
 def attack(
     config: EnvConfig, number_of_cases: int, seed: int, counts: Counter[str],
     rows: Sequence[str] = (),
 ) -> Iterator[Lost]:  # fmt: skip
-    rng = random.Random(f"{seed} roots")
+    rng, cache = random.Random(f"{seed} roots"), config.new_cache()
     with mpmath.workdps(DIGITS):
-        for form, cache in cases(config, number_of_cases, seed):
-            yield from check_form(form, cache, rng, counts, rows)
+        for form in forms(cache, number_of_cases, seed):
+            known = letters_for(form, rng)
+            roots = roots_of(form.lhs, form.rhs, known, rng, MAX_ROOTS)
+            yield from check_steps(Case(form, known, roots), cache, rng, counts, rows)
 
 
 def main(argv: list[str]) -> int:

@@ -236,7 +236,8 @@ class Explorer:
 def counts(fork: Fork, fresh: Symbol) -> bool:
     """Whether the branch needs an integer to count its values."""
     pushed = fork.transform.phi if isinstance(fork.transform, Substitute) else ZERO
-    return fresh in fork.rhs.free_symbols | pushed.free_symbols
+    lhs = ZERO if fork.lhs is None else fork.lhs
+    return fresh in lhs.free_symbols | fork.rhs.free_symbols | pushed.free_symbols
 
 
 def locate(plan: Sequence[Action], legal: Sequence[Action]) -> Action | None:

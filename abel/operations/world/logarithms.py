@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import gcd, lcm
 
-from sympy import Add, E, Expr, I, LambertW, Mul, Pow, Rational, exp, log, pi
+from sympy import Add, E, Expr, I, Integer, LambertW, Mul, Pow, Rational, exp, log, pi
 
 from abel.equation import ONE, has_x, ordered_args, remember, split_factor
 from abel.operations.forks import Fork, Taken
@@ -65,7 +65,7 @@ def least_turn(step: Taken) -> Rational | None:
 
 def split_forks(step: Taken) -> list[Fork]:
     """A whole number of turns beside the logarithm, or beside the sum of several."""
-    turn = product(2, pi, I, step.fresh)
+    turn = product(Integer(2), pi, I, step.fresh)
     apart = [*dict.fromkeys(each for side in step.sides for each in taken_apart(side))]
     if len(apart) == 1:
         turned = {apart[0]: total(split_logarithms(apart[0]), turn)}
