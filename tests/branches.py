@@ -1,6 +1,6 @@
 """Does every root survive every step, on some branch? By numbers, without the verifier.
 
-python -m tests.branches --cases 2000 --seed 1    # exit 1 if a row that says it keeps roots does not
+python -m tests.branches --cases 2000 --seed 1    # exit 1 if a row with `keeps` loses a root
 
 Random equations with random numbers for their letters are walked through random legal steps. Their
 roots are found by Newton's method. A legal step of a row with `keeps` must lead to an equation of
@@ -22,7 +22,7 @@ from sympy import Expr, Symbol
 from abel import load_dataset
 from abel.audit.judge import number_of
 from abel.env import EnvConfig
-from abel.equation import X, Label, has_x
+from abel.equation import Label, X, has_x
 from abel.operations import OPERATIONS, Action, Fork, Taken, factors, out_of_reach
 from abel.transforms import HOLE, Ansatz, Goal, Relabel, Substitute, Transform
 from abel.transitions import Form, TransitionCache
@@ -184,9 +184,7 @@ def holds_after(
         return holds(lhs, rhs, known, root)
     try:
         if isinstance(pushed, Substitute):
-            return any(
-                holds(lhs, rhs, known, t) for t in inverses(pushed.phi, known, root, rng)
-            )
+            return any(holds(lhs, rhs, known, t) for t in inverses(pushed.phi, known, root, rng))
         if isinstance(pushed, Goal) and pushed.rhs == HOLE:
             return holds(lhs, rhs, known, number(pushed.lhs, known, root))
         for value in roots_of(lhs, rhs, known, rng, 2):
@@ -253,9 +251,7 @@ def check_steps(
 
 def factor_branches(form: Form) -> list[Fork]:
     """The equations into which a product that is 0 parts."""
-    return [
-        Fork(form.rhs, None, "", lhs=factor) for factor in factors(form.lhs, form.rhs)
-    ]
+    return [Fork(form.rhs, None, "", lhs=factor) for factor in factors(form.lhs, form.rhs)]
 
 
 def forms(cache: TransitionCache, number_of_forms: int, seed: int) -> Iterator[Form]:

@@ -42,8 +42,9 @@ class Operation:
 
     `flags` are fields of `EnvConfig` that must all be on for the operation to be offered. `forks`
     gives the branches of a step that takes one of several values, and `keeps` says that every root
-    survives it if all of them are followed: of any step, or of the one that it is asked about. `retell` applies the operation as a stored document has
-    it, where what it pushes is no function of the sides alone.
+    survives it if all of them are followed: any step, or the one that it is asked about. `retell`
+    applies the operation as a stored document has it, where what it pushes is no function of the
+    sides alone.
 
     `terms` gives the only terms that `legal` is to be asked about. `opens` tells the equation that
     a step opens from others, so that one that is open already is not opened again. `reads` gives

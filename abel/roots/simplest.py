@@ -45,9 +45,12 @@ def simplest(equation: Equation, root: Expr) -> Expr:
         return simplest_with_letters(root)
     if root.is_Rational:
         return root
+    roots = isolated_roots(equation) if not equation.coefficients else None
+    place = the_one(roots or [], ball_of_number(root)) if roots else None
+    if place is not None and place.factor.degree() == 1:
+        return next(forms_of_root(place))  # nothing is simpler than a rational number
     forms = [root] if num_nodes(root) > MAX_NODES else [root, simplest_number(root)]
     ball = ball_of_number(forms[-1])
-    roots = isolated_roots(equation) if not equation.coefficients else None
     place = the_one(roots or [], ball)
     if place is not None:
         forms += [form for form in forms_of_root(place) if is_at(form, place, roots or [])]
