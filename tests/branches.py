@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import mpmath
-from sympy import Expr, Symbol
+from sympy import Expr, Symbol, tan
 
 from abel import load_dataset
 from abel.audit.judge import number_of
@@ -60,7 +60,10 @@ def number(expr: Expr, known: Known, x: Any) -> Any:
     if isinstance(expr, Label):
         return number(expr.block, known, x)
     values = {arg: number(arg, known, x) for arg in expr.args}
-    return on_axis(number_of(expr, values if expr.args else known))
+    value = on_axis(number_of(expr, values if expr.args else known))
+    if isinstance(expr, tan) and abs(value) > 1 / ROUNDING:  # a pole, but for rounding
+        raise ZeroDivisionError
+    return value
 
 
 def on_axis(value: Any) -> Any:

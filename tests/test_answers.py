@@ -244,7 +244,7 @@ def test_reasons_become_sentences():
         ("x/(x - 1) = 1/(x - 1)", "1", "the equation is not defined at the best candidate"),
         ("x^3 - 3*x + 1 = 0", "2*cos(2*pi/9)", "the best candidate is not proved"),
         ("exp(x) = 0", None, "said to have no single root"),
-        ("x - x*1 + x*0 + abs(x) = abs(x)", None, "said to have no single root"),
+        ("sin(x)^2 + cos(x)^2 = 1", None, "said to have no single root"),
         ("x = 1", "not solved within 28 steps", "step limit"),
         ("x = 1", f"{STUCK} after 3 steps", "no legal action"),
         ("x = 1", "MemoryError on the way", "an exception"),
@@ -298,7 +298,7 @@ def test_a_rational_root_of_a_polynomial_is_shown_without_trying_forms(monkeypat
     def never(expr):
         raise AssertionError("a form was tried")
 
-    monkeypatch.setattr("abel.roots.simplest.simplest_number", never)
+    monkeypatch.setattr(sys.modules["abel.roots.simplest"], "simplest_number", never)
     root = parse_expression("2*sqrt(3)/(3*sqrt((-1)^(1/3))) + 2*sqrt(3)*sqrt((-1)^(1/3))/3")
     assert simplest(parse("x^3 - 4*x = 0"), root) == 2
 
