@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -17,6 +18,7 @@ from abel.answers.__main__ import main as count
 from abel.answers.failures import as_markdown, failures, times
 from abel.env import EnvConfig
 from abel.parse import parse_expression
+from abel.report.study import best_try
 from abel.roots import (
     STUCK,
     answer_of,
@@ -261,6 +263,14 @@ def test_every_reason_of_a_failure_has_its_kind(text, root, kind):
         value = parse_expression(root)
         reason = why_not(equation, value, verify_root(equation, value))
     assert kind_of_failure(reason) == kind
+
+
+@pytest.mark.parametrize(("steps", "kind"), [(3, "no legal action"), (28, "step limit")])
+def test_steps_that_lead_nowhere_are_told_from_a_limit(steps, kind, monkeypatch):
+    study = SimpleNamespace(config=EnvConfig(max_steps=28))
+    monkeypatch.setattr("abel.report.study.candidates", lambda solution, cache: [])
+    solution = SimpleNamespace(path=((),) * steps, equation=parse("x = a"))
+    assert kind_of_failure(best_try(study, solution, None, study.config.new_cache())) == kind
 
 
 # ---- The count ----
