@@ -77,6 +77,7 @@ class Fork(NamedTuple):
     note: str  # empty for the principal branch
     op: str = ""  # the operation that the note is about, if not the one taken
     lhs: Expr | None = None  # the left side, if that differs as well
+    late: bool = False  # whether it is rarely a root, and is followed when all others are
 
 
 Forks = Callable[[Taken], list[Fork]]
@@ -102,9 +103,19 @@ def of_division(step: Taken) -> list[Fork]:
     Legality sees that among rational functions of one function; else the divisor may be 0 as well.
     """
     term = step.term
-    if term is None or never_zero(term) or decides(step.lhs, step.rhs, term):
+    if term is None or not may_vanish(term) or decides(step.lhs, step.rhs, term):
         return []
-    return [Fork(step.after, None, ""), Fork(ZERO, None, f"where {term} is 0", lhs=term)]
+    other = Fork(ZERO, None, f"where {term} is 0", lhs=term, late=True)
+    return [Fork(step.after, None, ""), other]
+
+
+def may_vanish(term: Expr) -> bool:
+    """Whether a factor of a term has x and may be 0: not a constant, an exponential or 1/x."""
+    for factor in Mul.make_args(term):
+        exponent = factor.exp if isinstance(factor, Pow) else ONE
+        if has_x(factor) and not never_zero(factor) and not exponent.is_negative:
+            return True
+    return False
 
 
 def of_logarithm(step: Taken) -> list[Fork]:
@@ -114,7 +125,7 @@ def of_logarithm(step: Taken) -> list[Fork]:
         turn = product(Integer(2), pi, I, step.fresh)
         forks = [Fork(total(step.after, turn), None, f"plus {turn}")]
     if all(has_x(side) and not never_zero(side) for side in step.sides):
-        forks.append(Fork(ZERO, None, "where both sides are 0", lhs=step.lhs))
+        forks.append(Fork(ZERO, None, "where both sides are 0", lhs=step.lhs, late=True))
     return forks if len(forks) > 1 or forks[0].note else []
 
 
@@ -124,7 +135,7 @@ def of_tangent(step: Taken) -> list[Fork]:
         return []
     pole = total(product(Rational(1, 2), pi), product(pi, step.fresh))
     return [Fork(step.after, None, ""),
-            Fork(pole, None, f"where both sides are {pole}", lhs=step.lhs)]  # fmt: skip
+            Fork(pole, None, f"where both sides are {pole}", lhs=step.lhs, late=True)]  # fmt: skip
 
 
 def of_angle(inverse: type) -> Forks:

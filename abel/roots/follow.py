@@ -136,6 +136,7 @@ class Explorer:
         taken = {equation.unknown, *(symbol.name for symbol in equation.coefficients)}
         self.names = [name for name in NAMES if name not in taken]
         self.pending: list[Lead] = []
+        self.late: list[Lead] = []  # for when none is pending
         self.met: set[State] = set()
         self.ends: list[tuple[Expr, tuple[str, ...]]] = []
         self.asked = 0
@@ -146,6 +147,8 @@ class Explorer:
         start = start_of(self.equation, self.cache)
         self.pending = [Lead(start, actions_of(solution), solution.solved)]
         for _ in range(MAX_LEADS):
+            if not self.pending:
+                self.pending, self.late = self.late, []
             if not self.pending:
                 return
             if not self.follow(self.pending.pop(0)):
@@ -229,7 +232,8 @@ class Explorer:
             step = describe(action._replace(op=fork.op or action.op), told=told)
             note = (self.note(state, f"{step}, {told(fork.note)}"),) if fork.note else ()
             used = num_integers + counts(fork, fresh)
-            leads.append(Lead(land(there, self.cache), plan, trusted, (*how, *note), used))
+            found = self.late if fork.late else leads
+            found.append(Lead(land(there, self.cache), plan, trusted, (*how, *note), used))
         return leads
 
 

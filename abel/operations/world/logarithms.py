@@ -64,18 +64,20 @@ def least_turn(step: Taken) -> Rational | None:
 
 
 def split_forks(step: Taken) -> list[Fork]:
-    """A whole number of turns beside the logarithm, or beside the sum of several."""
+    """A whole number of turns beside the logarithm, or beside the sum of several; first none,
+    with which later steps go on as they did.
+    """
     turn = product(Integer(2), pi, I, step.fresh)
     apart = [*dict.fromkeys(each for side in step.sides for each in taken_apart(side))]
     if len(apart) == 1:
         turned = {apart[0]: total(split_logarithms(apart[0]), turn)}
         lhs, rhs = (replace(side, turned) for side in step.sides)
-        return [Fork(rhs, None, f"plus {turn}", lhs=lhs)]
+        return [Fork(step.after, None, ""), Fork(rhs, None, f"plus {turn}", lhs=lhs)]
     rate = least_turn(step)
     if rate is None:
         return []
     more = product(rate, turn)
-    return [Fork(total(step.after, more), None, f"plus {more}")]
+    return [Fork(step.after, None, ""), Fork(total(step.after, more), None, f"plus {more}")]
 
 
 def split_keeps(step: Taken) -> bool:
