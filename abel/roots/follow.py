@@ -224,7 +224,7 @@ class Explorer:
         taken = Taken(form.lhs, form.rhs, after.rhs, transform, fresh, action.term)
         if not row.keeps_roots(taken) or out_of_reach(transform):
             self.every_branch = False
-        leads = []
+        leads: list[Lead] = []
         for fork in row.forks(taken):
             lhs = after.lhs if fork.lhs is None else fork.lhs
             there = state.push(self.cache.form(*settle(lhs, fork.rhs)), fork.transform, row.kind)
