@@ -86,6 +86,15 @@ class RootGuard:
         return found
 
 
+def decides(lhs: Expr, rhs: Expr, term: Expr) -> bool:
+    """Whether the guard knows all there is to know about a division: everything is a rational
+    function of x, or of one other function. Of sin(u) it does not know that it is 0 where u is.
+    """
+    everything = (lhs, rhs, term)
+    found = {generator for expr in everything for generator in generators(expr)}
+    return len(found) <= 1 and not any(root_indices(e) or e.has(Abs) for e in everything)
+
+
 @remember
 def factors_with_x(term: Expr) -> tuple[Expr, ...]:
     """The factors of a product or power that can be looked at one by one."""

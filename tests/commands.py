@@ -70,6 +70,7 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     "pip install .": (None, "fills the other home"),
     ".ci/run": (None, "the gates run all tests, as the command before it does"),
     "python -m tests.mutants": ('python -m tests.mutants --only "no epsilon ladder"', LONG),
+    "python -m tests.branches --cases 2000": ("python -m tests.branches --cases 10", LONG),
     "python -m tests.commands": ("python -m tests.commands --help", LONG),
     "python -m abel.bench audit --cases 20000 --seed 1": (
         "python -m abel.bench audit --cases 200 --seed 1",
@@ -128,6 +129,18 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
     ),
     "python evaluate.py --run runs/<run> --equations FILE --beam": (
         "python evaluate.py --run runs/<run> --equations poesia.txt --beam",
+        FILLED,
+    ),
+    "python evaluate.py --equations FILE --decoder oracle --json sympy.json": (
+        "python evaluate.py --equations datasets/schoolbook.txt --decoder oracle --json sympy.json",
+        FILLED,
+    ),
+    "python -m abel.answers --failures greedy.json": (
+        "python -m abel.answers --failures school.json",
+        FILLED,
+    ),
+    "python -m abel.answers --times greedy.json sympy.json": (
+        "python -m abel.answers --times school.json sympy.json",
         FILLED,
     ),
     "python evaluate.py --dataset NAME --all-roots --brief --json FILE": (

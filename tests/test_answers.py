@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -14,9 +15,22 @@ from sympy import Integer, Rational, lambdify, sqrt, sstr
 from abel import parse
 from abel.answers import counted
 from abel.answers.__main__ import main as count
+from abel.answers.failures import as_markdown, failures, times
 from abel.env import EnvConfig
 from abel.parse import parse_expression
-from abel.roots import answer_of, number_beside, real_branch, simplest, unsolved, why_not, written
+from abel.report.study import best_try
+from abel.roots import (
+    STUCK,
+    answer_of,
+    kind_of_failure,
+    number_beside,
+    real_branch,
+    simplest,
+    unsolved,
+    why_no_root,
+    why_not,
+    written,
+)
 from abel.roots.polynomial import isolated_roots
 from abel.search import greedy
 from abel.verify import verify_root
@@ -225,7 +239,78 @@ def test_reasons_become_sentences():
     assert unsolved("MemoryError on the way") == "not solved: MemoryError on the way"
 
 
+@pytest.mark.parametrize(
+    ("text", "root", "kind"),
+    [
+        ("sqrt(x) = x - 2", "1", "the best candidate is refuted"),
+        ("x/(x - 1) = 1/(x - 1)", "1", "the equation is not defined at the best candidate"),
+        ("x^3 - 3*x + 1 = 0", "2*cos(2*pi/9)", "the best candidate is not proved"),
+        ("exp(x) = 0", None, "said to have no single root"),
+        ("sin(x)^2 + cos(x)^2 = 1", None, "said to have no single root"),
+        ("x = 1", "not solved within 28 steps", "step limit"),
+        ("x = 1", f"{STUCK} after 3 steps", "no legal action"),
+        ("x = 1", "MemoryError on the way", "an exception"),
+        ("x = 1", "", "other"),
+    ],
+)
+def test_every_reason_of_a_failure_has_its_kind(text, root, kind):
+    equation = parse(text)
+    if text == "x = 1":
+        reason = root
+    elif root is None:
+        reason = why_no_root(equation)
+    else:
+        value = parse_expression(root)
+        reason = why_not(equation, value, verify_root(equation, value))
+    assert kind_of_failure(reason) == kind
+
+
+@pytest.mark.parametrize(("steps", "kind"), [(3, "no legal action"), (28, "step limit")])
+def test_steps_that_lead_nowhere_are_told_from_a_limit(steps, kind, monkeypatch):
+    study = SimpleNamespace(config=EnvConfig(max_steps=28))
+    monkeypatch.setattr("abel.report.study.candidates", lambda solution, cache: [])
+    solution = SimpleNamespace(path=((),) * steps, equation=parse("x = a"))
+    assert kind_of_failure(best_try(study, solution, None, study.config.new_cache())) == kind
+
+
 # ---- The count ----
+
+ROWS = [
+    {"equation": "x = 1", "solved": True, "reason": "", "solved_by": ["greedy"],
+     "cpu_ms": {"greedy": 4.0}},
+    {"equation": "x = 2", "solved": True, "reason": "", "solved_by": ["greedy"],
+     "cpu_ms": {"greedy": 8.0}},
+    {"equation": "x = 3", "solved": False, "reason": "not solved within 28 steps",
+     "solved_by": [], "cpu_ms": {"greedy": 99.0}},
+    {"equation": "x = 4", "solved": False, "reason": "not solved within 28 steps",
+     "solved_by": [], "cpu_ms": {"greedy": 99.0}},
+]  # fmt: skip
+
+
+def test_failures_are_counted_by_kind(tmp_path, capsys):
+    data = {"equations": ROWS, "unreadable": [{"number": 5, "text": "x = +", "reason": "cut"}]}
+    assert failures(data) == [("step limit", 2, "x = 3"), ("unreadable", 1, "x = +")]
+    assert as_markdown(failures(data)).splitlines()[2] == "| step limit | 2 | `x = 3` |"
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps(data))
+    assert count(["--failures", str(path)]) == 0
+    assert "| unreadable | 1 | `x = +` |" in capsys.readouterr().out
+
+
+def test_times_are_compared_on_what_all_solve():
+    theirs = [{**row, "solved_by": ["oracle"], "cpu_ms": {"oracle": 2.0}} for row in ROWS[1:]]
+    found = times([*ROWS, *theirs])
+    assert found["greedy"] == {"n": 1, "mean": 8.0, "median": 8.0}
+    assert found["oracle"] == {"n": 1, "mean": 2.0, "median": 2.0}
+
+
+def test_a_rational_root_of_a_polynomial_is_shown_without_trying_forms(monkeypatch):
+    def never(expr):
+        raise AssertionError("a form was tried")
+
+    monkeypatch.setattr(sys.modules["abel.roots.simplest"], "simplest_number", never)
+    root = parse_expression("2*sqrt(3)/(3*sqrt((-1)^(1/3))) + 2*sqrt(3)*sqrt((-1)^(1/3))/3")
+    assert simplest(parse("x^3 - 4*x = 0"), root) == 2
 
 
 def test_rational_roots_that_are_printed_otherwise_are_counted(monkeypatch, tmp_path, capsys):

@@ -220,6 +220,7 @@ def test_a_list_is_written_while_it_is_solved(run_dir, linear, capsys, tmp_path,
     assert lines[:16] == ["a*x + b = 0   x = -b/a   (proved)"] * 16
     counts = {"lines": 21, "solved": 16, "unreadable": 1, "not_reached": 4}
     assert found["counts"].items() >= counts.items()
+    assert all(row["cpu_ms"]["greedy"] > 0 for row in found["equations"])
     assert lines[-2] == "21 lines: 16 solved, 1 could not be read, 4 not reached"
     assert lines[-1].startswith("  line 2: cannot read 'x + = 2'")
 

@@ -270,6 +270,7 @@ def test_flags_in_running_text_are_flags():
             found |= set(re.findall(r"--[a-z][\w-]*", text))
     of_others = {"--seed", "--seeds", "--check", "--again", "--engine", "--eval", "--keep"}
     of_others |= {"--port", "--workers", "--memory", "--report", "--figure", "--flags"}
+    of_others |= {"--failures", "--times"}
     assert len(found) > 25 and not found - known - of_others
 
 

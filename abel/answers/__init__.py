@@ -2,6 +2,7 @@
 
 printed    solutions, answers and failures, one by one or a line each
 growing    a file of results that is complete at any time
+failures   what fails, and why; how long what is solved took
 rationals  how the rational roots of stored results are printed, counted
 """
 

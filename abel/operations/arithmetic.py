@@ -8,6 +8,7 @@ from sympy import Add, Expr, fraction
 
 from abel.equation import MINUS_ONE, ONE, ZERO
 from abel.numeric import TOLERANCE
+from abel.operations.forks import of_division
 from abel.operations.legality import Facts, Multiplier, Sides
 from abel.operations.row import Applied, Apply, Operation
 from abel.rewrite import difference, negate, power, product, total
@@ -103,6 +104,6 @@ ROWS = (
               takes_term=True, keeps=True, reads=in_words("sub", "add", negate, is_negative)),
     Operation("mul", "multiply by {}", r"\cdot {}", multiply, multiply_is_legal,
               takes_term=True, keeps=True, reads=in_words("mul", "div", reciprocal, is_one_over)),
-    Operation("div", "divide by {}", r"\div {}", divide, divide_is_legal,
+    Operation("div", "divide by {}", r"\div {}", divide, divide_is_legal, forks=of_division,
               takes_term=True, keeps=True, reads=in_words("div", "mul", reciprocal, is_fraction)),
 )  # fmt: skip

@@ -31,8 +31,18 @@ from sympy import (
 )  # fmt: skip
 
 from abel.equation import MINUS_ONE, ONE, ZERO, has_x, ordered_args
+from abel.lost_roots import decides
 from abel.numeric import is_zero
-from abel.rewrite import has_exponential, has_root, negate, product, replace, total, undo
+from abel.rewrite import (
+    has_exponential,
+    has_root,
+    negate,
+    never_zero,
+    product,
+    replace,
+    total,
+    undo,
+)  # fmt: skip
 from abel.transforms import Substitute, Transform
 
 CUBE_ROOTS = tuple(Rational(-1, 2) + sign * sqrt(3) * I / 2 for sign in (1, -1))
@@ -67,6 +77,7 @@ class Fork(NamedTuple):
     note: str  # empty for the principal branch
     op: str = ""  # the operation that the note is about, if not the one taken
     lhs: Expr | None = None  # the left side, if that differs as well
+    late: bool = False  # whether it is rarely a root, and is followed when all others are
 
 
 Forks = Callable[[Taken], list[Fork]]
@@ -86,11 +97,45 @@ def of_root(index: int) -> Forks:
     return forks
 
 
-def of_logarithm(step: Taken) -> list[Fork]:
-    if not any(map(has_exponential, step.sides)):
+def of_division(step: Taken) -> list[Fork]:
+    """Forks of a division: sin(u)/u = 0 has no longer the root u = 0 of sin(u) = 0.
+
+    Legality sees that among rational functions of one function; else the divisor may be 0 as well.
+    """
+    term = step.term
+    if term is None or not may_vanish(term) or decides(step.lhs, step.rhs, term):
         return []
-    turn = product(Integer(2), pi, I, step.fresh)
-    return [Fork(total(step.after, turn), None, f"plus {turn}")]
+    other = Fork(ZERO, None, f"where {term} is 0", lhs=term, late=True)
+    return [Fork(step.after, None, ""), other]
+
+
+def may_vanish(term: Expr) -> bool:
+    """Whether a factor of a term has x and may be 0: not a constant, an exponential or 1/x."""
+    for factor in Mul.make_args(term):
+        exponent = factor.exp if isinstance(factor, Pow) else ONE
+        if has_x(factor) and not never_zero(factor) and not exponent.is_negative:
+            return True
+    return False
+
+
+def of_logarithm(step: Taken) -> list[Fork]:
+    """Forks of a logarithm: its values, and where both sides are 0, so that they have none."""
+    forks = [Fork(step.after, None, "")]
+    if any(map(has_exponential, step.sides)):
+        turn = product(Integer(2), pi, I, step.fresh)
+        forks = [Fork(total(step.after, turn), None, f"plus {turn}")]
+    if all(has_x(side) and not never_zero(side) for side in step.sides):
+        forks.append(Fork(ZERO, None, "where both sides are 0", lhs=step.lhs, late=True))
+    return forks if len(forks) > 1 or forks[0].note else []
+
+
+def of_tangent(step: Taken) -> list[Fork]:
+    """Forks of tan of both sides: it has no value where both are an odd multiple of pi/2."""
+    if not all(map(has_x, step.sides)):
+        return []
+    pole = total(product(Rational(1, 2), pi), product(pi, step.fresh))
+    return [Fork(step.after, None, ""),
+            Fork(pole, None, f"where both sides are {pole}", lhs=step.lhs, late=True)]  # fmt: skip
 
 
 def of_angle(inverse: type) -> Forks:

@@ -9,7 +9,7 @@ from sympy import Expr, acos, asin, atan, cos, exp, pi, sin, tan
 
 from abel.equation import ONE, has_x, integer_bits
 from abel.numeric import TOLERANCE, is_zero
-from abel.operations.forks import of_angle, of_logarithm, of_other_angle, of_root
+from abel.operations.forks import of_angle, of_logarithm, of_other_angle, of_root, of_tangent
 from abel.operations.legality import MAX_BITS, Facts, Sides
 from abel.operations.row import Applied, Operation, both
 from abel.rewrite import (
@@ -137,7 +137,7 @@ ROWS = (
     angle_row(sin, asin, cmath.asin, crowds=False),
     angle_row(cos, acos, cmath.acos, crowds=True),
     function_row("tan", "take tan of both sides", r"\tan", lambda side: call(tan, side), cmath.tan,
-                 flags=("tan",)),
+                 flags=("tan",), forks=of_tangent),
     angle_row(tan, atan, cmath.atan, crowds=True, flags=("tan",)),
     Operation("branch", "undo sin or cos on the other branch", r"\text{other branch}",
               other_branch, other_branch_is_legal, flags=("branches",), forks=of_other_angle,

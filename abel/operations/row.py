@@ -42,8 +42,9 @@ class Operation:
 
     `flags` are fields of `EnvConfig` that must all be on for the operation to be offered. `forks`
     gives the branches of a step that takes one of several values, and `keeps` says that every root
-    survives it if all of them are followed. `retell` applies the operation as a stored document has
-    it, where what it pushes is no function of the sides alone.
+    survives it if all of them are followed: any step, or the one that it is asked about. `retell`
+    applies the operation as a stored document has it, where what it pushes is no function of the
+    sides alone.
 
     `terms` gives the only terms that `legal` is to be asked about. `opens` tells the equation that
     a step opens from others, so that one that is open already is not opened again. `reads` gives
@@ -59,11 +60,15 @@ class Operation:
     kind: Kind = "step"
     flags: tuple[str, ...] = ()
     forks: Callable[[Taken], list[Fork]] = of_substitution
-    keeps: bool = False
+    keeps: bool | Callable[[Taken], bool] = False
     retell: Callable[[str, Expr, Expr], Apply | None] | None = None
     terms: Callable[..., Container[Expr]] | None = None  # of Sides
     opens: Callable[[Expr, Expr, Expr], Hashable] | None = None  # of the sides and the term
     reads: Callable[[Expr], tuple[str, Expr]] | None = None  # of the term
+
+    def keeps_roots(self, step: Taken) -> bool:
+        """Whether no root is lost if all branches of this step are followed."""
+        return self.keeps(step) if callable(self.keeps) else self.keeps
 
 
 def both(function: Callable[[Expr], Expr]) -> Apply:

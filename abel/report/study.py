@@ -20,6 +20,7 @@ from abel.operations import Generator
 from abel.parse import ParseError, parse_expression
 from abel.render import for_pages
 from abel.roots import (
+    STUCK,
     Answer,
     Branch,
     answer_of,
@@ -46,7 +47,7 @@ class Outcome:
     solved: bool
     root: str | None
     valid_when: str | None
-    seconds: float
+    seconds: float  # of CPU, up to the root and how it is shown; equations decoded together share
     transitions: int = 0
     reason: str = ""  # of a failure without steps
     solution: Solution | None = None  # none from SymPy, which gives no steps
@@ -206,6 +207,7 @@ class Study:
                 "branches": list(first.how), "reason": first.reason,
                 "solved_by": solvers,
                 "always_by": [name for name in solvers if outcomes[name].valid_when is None],
+                "cpu_ms": {name: round(1000 * o.seconds, 2) for name, o in outcomes.items()},
                 **({"line": problem.line} if problem.line else {}),
                 **({} if first.answer is None else first.answer.to_data()),
             })  # fmt: skip
@@ -219,9 +221,9 @@ def with_policy(study: Study, outcomes: list[Outcome], width: int, show: Callabl
     cache, size = study.new_cache(), FEW if study.fall_back else CHUNK
     for start in range(0, len(study.problems), size):
         part = study.problems[start : start + size]
-        begun = time.perf_counter()
+        begun = time.process_time()
         found = decoded(study, part, width, cache)
-        seconds = (time.perf_counter() - begun) / len(part)
+        seconds = (time.process_time() - begun) / len(part)
         for each in found:
             if isinstance(each, Exception):
                 outcomes.append(failed(each, seconds))
@@ -250,7 +252,7 @@ def to_be_told(study: Study, solution: Solution, seconds: float, cache: Transiti
     """The outcome of an equation that somebody gave: with what branches that the policy's steps
     left out lead to, where these found no root or none that is real, and with an answer.
     """
-    begun = time.perf_counter()
+    begun = time.process_time()
 
     def decode(equation: Equation, state: State) -> Solution:
         return study.decode_from("greedy", equation, state, cache)
@@ -258,14 +260,13 @@ def to_be_told(study: Study, solution: Solution, seconds: float, cache: Transiti
     try:
         if not solution.solved:
             outcome, root = fallen_back(study, solution, decode, cache)
-            outcome = replace(outcome, seconds=seconds + time.perf_counter() - begun)
         else:
-            outcome, root = Outcome.of(solution, seconds), solution.root
-        if root is None:
-            return outcome
-        real = real_branch(solution, root, decode, study.config, cache)
-        chosen = (root, ()) if real is None else (real.root, real.how)
-        return replace(outcome, answer=answer_of(solution.equation, *chosen))
+            outcome, root = Outcome.of(solution, 0.0), solution.root
+        if root is not None:
+            real = real_branch(solution, root, decode, study.config, cache)
+            chosen = (root, ()) if real is None else (real.root, real.how)
+            outcome = replace(outcome, answer=answer_of(solution.equation, *chosen))
+        return replace(outcome, seconds=seconds + time.process_time() - begun)
     except Exception as error:  # a failure here is one more equation not solved
         return failed(error, seconds)
 
@@ -291,7 +292,8 @@ def best_try(study: Study, solution: Solution, found: Branch | None, cache: Tran
     tried = [Branch(*pair, ()) for pair in candidates(solution, cache)]
     tried += [found] if found is not None else []
     if not tried:
-        return f"not solved within {study.config.max_steps} steps"
+        steps, most = len(solution.path), study.config.max_steps
+        return f"{STUCK} after {steps} steps" if steps < most else f"not solved within {most} steps"
     best = reduce(nearer, tried)
     return why_not(solution.equation, best.root, best.verdict)
 
@@ -321,13 +323,13 @@ def without_policy(study: Study, outcomes: list[Outcome], weight: float, show: C
 
     cache = study.new_cache()
     for problem in study.problems:
-        begun = time.perf_counter()
+        begun = time.process_time()
         flags: dict[str, Any] = {"budget": study.budget, "weight": weight, "tick": tick}
         try:
             found = search(problem, study.config, cache, **flags)
-            outcome = Outcome.of(found, time.perf_counter() - begun)
+            outcome = Outcome.of(found, time.process_time() - begun)
         except Exception as error:  # an equation that fails fails alone
-            outcome = failed(error, time.perf_counter() - begun)
+            outcome = failed(error, time.process_time() - begun)
         outcomes.append(shown_as_well(study, problem, outcome))
         show()
 

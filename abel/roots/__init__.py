@@ -2,7 +2,7 @@
 root is shown.
 """
 
-from abel.roots.answer import Answer, answer_of, as_told, unsolved, why_not
+from abel.roots.answer import STUCK, Answer, answer_of, as_told, kind_of_failure, unsolved, why_not
 from abel.roots.complete import STATES, Check, check_roots
 from abel.roots.fallback import Branch, nearer, other_branch, real_branch
 from abel.roots.families import Root
@@ -11,7 +11,7 @@ from abel.roots.none import NO_ROOT, why_no_root
 from abel.roots.simplest import number_beside, simplest, written
 
 __all__ = [
-    "NO_ROOT", "STATES", "Answer", "Branch", "Check", "Root", "Roots", "all_roots",
-    "answer_of", "as_told", "check_roots", "nearer", "number_beside", "other_branch",
-    "real_branch", "simplest", "unsolved", "why_no_root", "why_not", "written",
+    "NO_ROOT", "STATES", "STUCK", "Answer", "Branch", "Check", "Root", "Roots", "all_roots",
+    "answer_of", "as_told", "check_roots", "kind_of_failure", "nearer", "number_beside",
+    "other_branch", "real_branch", "simplest", "unsolved", "why_no_root", "why_not", "written",
 ]  # fmt: skip

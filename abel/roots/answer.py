@@ -19,6 +19,15 @@ from abel.verify import Verdict
 
 MAX_SHOWN = 200  # characters of a candidate that is no root
 HOW_TO = "--all-roots goes on to the other"
+STUCK = "no legal action is left"
+FAILURES = {  # what the reason of a failure says: its kind
+    "is refuted": "the best candidate is refuted",
+    "not proved": "the best candidate is not proved",
+    "not solved within": "step limit",
+    STUCK: "no legal action",
+    "on the way": "an exception",
+    "was found, but": "the equation is not defined at the best candidate",
+}
 
 
 @dataclass(frozen=True)
@@ -112,6 +121,13 @@ def why_not(equation: Equation, root: Expr, verdict: Verdict) -> str:
     if verdict.reason.startswith("a root at"):
         return f"{found} is a root at the sampled values, not proved"
     return f"{found} was found, but not proved: {verdict.reason}"
+
+
+def kind_of_failure(reason: str) -> str:
+    """The kind of a failure, from its reason as the functions here say it."""
+    if reason.startswith((NO_ROOT, EVERY)):
+        return "said to have no single root"
+    return next((kind for said, kind in FAILURES.items() if said in reason), "other")
 
 
 def unsolved(reason: str) -> str:

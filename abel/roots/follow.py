@@ -136,6 +136,7 @@ class Explorer:
         taken = {equation.unknown, *(symbol.name for symbol in equation.coefficients)}
         self.names = [name for name in NAMES if name not in taken]
         self.pending: list[Lead] = []
+        self.late: list[Lead] = []  # for when none is pending
         self.met: set[State] = set()
         self.ends: list[tuple[Expr, tuple[str, ...]]] = []
         self.asked = 0
@@ -146,6 +147,8 @@ class Explorer:
         start = start_of(self.equation, self.cache)
         self.pending = [Lead(start, actions_of(solution), solution.solved)]
         for _ in range(MAX_LEADS):
+            if not self.pending:
+                self.pending, self.late = self.late, []
             if not self.pending:
                 return
             if not self.follow(self.pending.pop(0)):
@@ -217,11 +220,11 @@ class Explorer:
         after, transform = self.cache.successor(form, action)
         if after is form:
             return []
-        if not row.keeps or out_of_reach(transform):
-            self.every_branch = False
         fresh = Symbol(self.names[num_integers], integer=True)
-        leads = []
         taken = Taken(form.lhs, form.rhs, after.rhs, transform, fresh, action.term)
+        if not row.keeps_roots(taken) or out_of_reach(transform):
+            self.every_branch = False
+        leads: list[Lead] = []
         for fork in row.forks(taken):
             lhs = after.lhs if fork.lhs is None else fork.lhs
             there = state.push(self.cache.form(*settle(lhs, fork.rhs)), fork.transform, row.kind)
@@ -229,14 +232,16 @@ class Explorer:
             step = describe(action._replace(op=fork.op or action.op), told=told)
             note = (self.note(state, f"{step}, {told(fork.note)}"),) if fork.note else ()
             used = num_integers + counts(fork, fresh)
-            leads.append(Lead(land(there, self.cache), plan, trusted, (*how, *note), used))
+            found = self.late if fork.late else leads
+            found.append(Lead(land(there, self.cache), plan, trusted, (*how, *note), used))
         return leads
 
 
 def counts(fork: Fork, fresh: Symbol) -> bool:
     """Whether the branch needs an integer to count its values."""
     pushed = fork.transform.phi if isinstance(fork.transform, Substitute) else ZERO
-    return fresh in fork.rhs.free_symbols | pushed.free_symbols
+    lhs = ZERO if fork.lhs is None else fork.lhs
+    return fresh in lhs.free_symbols | fork.rhs.free_symbols | pushed.free_symbols
 
 
 def locate(plan: Sequence[Action], legal: Sequence[Action]) -> Action | None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 import sympy as sp
 from flint import acb, fmpz_poly
 
-from abel.equation import Equation, X
+from abel.equation import Equation, X, remember
 from abel.verify import degree_bound, precision
 
 MAX_FORMAL = 64  # degree of what is made a polynomial to see its true one
@@ -32,6 +32,7 @@ class Isolated(NamedTuple):
         return self.ball.imag.is_zero()
 
 
+@remember  # of one equation it is asked for the answer, its form and the other roots
 def numerator(expr: sp.Expr) -> fmpz_poly | None:
     """The numerator of a rational function of x with rational coefficients; None for others."""
     if expr.free_symbols - {X} or degree_bound(expr, X) > MAX_FORMAL:

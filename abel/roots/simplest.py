@@ -43,14 +43,19 @@ def simplest(equation: Equation, root: Expr) -> Expr:
         return root
     if root.free_symbols:
         return simplest_with_letters(root)
-    if root.is_Rational:
-        return root
+    return root if root.is_Rational else simplest_without_letters(equation, root)
+
+
+def simplest_without_letters(equation: Equation, root: Expr) -> Expr:
+    roots = [] if equation.coefficients else isolated_roots(equation) or []
+    place = the_one(roots, ball_of_number(root)) if roots else None
+    if place is not None and place.factor.degree() == 1:
+        return next(forms_of_root(place))  # nothing is simpler than a rational number
     forms = [root] if num_nodes(root) > MAX_NODES else [root, simplest_number(root)]
     ball = ball_of_number(forms[-1])
-    roots = isolated_roots(equation) if not equation.coefficients else None
-    place = the_one(roots or [], ball)
+    place = the_one(roots, ball)
     if place is not None:
-        forms += [form for form in forms_of_root(place) if is_at(form, place, roots or [])]
+        forms += [form for form in forms_of_root(place) if is_at(form, place, roots)]
     return best(forms, is_real=real_for_sure(place, ball))
 
 

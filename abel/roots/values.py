@@ -15,7 +15,7 @@ import sympy as sp
 from flint import acb
 from sympy import Add, Expr, I, Integer, Mul, Pow, Symbol, exp, log, pi
 
-from abel.equation import num_nodes
+from abel.equation import num_nodes, remember
 from abel.rewrite import negate, power, product, rebuild, total
 from abel.verify import Point, is_identity
 
@@ -38,6 +38,7 @@ def value_at(expr: Expr, letters: Mapping[Symbol, float]) -> Value:
     return None if ball is None else as_number(ball)
 
 
+@remember  # forms of one root share their parts, and are compared by their balls
 def ball_of_number(expr: Expr) -> acb | None:
     """A ball of an expression without letters, with what is proved to be real taken as real."""
     point = Point({})

@@ -131,6 +131,19 @@ TRAINED: dict[str, tuple[str, ...]] = {
     "size": ("exp(-BIG*x) = U", "cos(BIG*x) = T", "sin(BIG*x) = T", "BIG*x^2 - x = TINY",
              "TINY*exp(x) = B", "x^2 + BIG*x = 1", "BIG*(1 - exp(-TINY*x)) = U",
              "sin(BIG*x) + sin(2*BIG*x) = 0", "exp(TINY*x) = BIG"),
+    "shifted_exponents": ("P^(x + M) + P^x = U", "A*P^(x + M) + B*P^(x + N) = C",
+                          "P^(x + M) - P^(x + N) = U", "P^(x/K + M) + U*P^(x/K) = N",
+                          "P^x = U*P^(x + M) + N", "A*exp(x + B) + C*exp(x) = D",
+                          "P^(K*x + M) = 1", "Y^(x + M) + Y^x = U", "P^(x + M) = U*P^x + L"),
+    "lambert_inside": ("(x^2 + M*x)*exp(x^2 + M*x) = U", "(x^2 + M*x)*exp(K*x^2 + K*M*x) = U",
+                       "sqrt(x)*exp(K*sqrt(x)) = U", "A*x^I*exp(x^I) = B", "K*x^2*exp(-x^2) = T",
+                       "x*exp(x)*exp(x*exp(x)) = U", "sqrt(x + M)*P^(sqrt(x + M)) = U",
+                       "sin(x)*exp(A*sin(x)) = B", "log(x)*x^K = U", "x^2 + L*log(x) = U"),
+    "radical_sums": ("sqrt(x + L) + sqrt(x + M) = U", "sqrt(x + U) - sqrt(x) = T",
+                     "sqrt(K*x + M) = sqrt(x) + U", "L*sqrt(x) + sqrt(x + M) = U",
+                     "sqrt(U*x + L) + sqrt(x) = N", "sqrt(x + L)*sqrt(K*x + M) = U",
+                     "sqrt(x + U) + sqrt(x + K) = sqrt(Z*x + N)", "sqrt(x^2 + U) = x + sqrt(x)",
+                     "sqrt(x)/sqrt(x + U) + M = T", "sqrt(K*x + M) - sqrt(x + L) = sqrt(x)"),
 }  # fmt: skip
 HELD_OUT: dict[str, tuple[str, ...]] = {
     "power_of_sum": ("(x^2 + A)^I = B", "(x^2 + A*x)^(V) = U", "(A + B/x)^(1/3) = C"),
@@ -260,6 +273,17 @@ def two_radicals(rng: random.Random) -> str:
     return f"{' '.join(roots).removeprefix('+ ')} = {result}"
 
 
+def three_radicals(rng: random.Random) -> str:
+    """Three square roots, with whole values at a whole root, of which two make up the third."""
+    x, values = rng.randint(-4, 12), [rng.randint(1, 6) for _ in range(2)]
+    roots = []
+    for value in (*values, sum(values)):
+        k = rng.choice((1, 1, 2, 3, 5))
+        shift = value * value - k * x
+        roots.append(f"sqrt({k}*x + {shift})" if shift else f"sqrt({k}*x)")
+    return f"{roots[0]} + {roots[1]} = {roots[2]}"
+
+
 def matching_powers(rng: random.Random) -> str:
     """f(x)^g(x) = c with small whole numbers at a whole root."""
     x = rng.randint(1, 4)
@@ -293,6 +317,7 @@ CONSTRUCTED: dict[str, Callable[[random.Random], str]] = {
     "two_radicals_numeric": two_radicals,
     "matching_powers": matching_powers,
     "nested_functions": nest,
+    "three_radicals": three_radicals,
 }
 
 
