@@ -40,6 +40,7 @@ MAX_NUMBER_BITS = 4096  # of a number that is computed
 MAX_ROOT_BITS = 2048  # of a number under a root: SymPy looks for its prime factors
 MAX_PRIME = 1 << 15
 ONE_ARGUMENT, TWO_ARGUMENTS = FiniteSet(1), FiniteSet(2)
+CANONICAL = cmp_to_key(remember(Basic.compare))  # SymPy's order of summands and factors
 INVERSE = {sin: asin, cos: acos, tan: atan, asin: sin, acos: cos, atan: tan}
 
 
@@ -90,6 +91,7 @@ def is_simple(expr: Expr) -> bool:
     return expr.is_Rational or expr is pi or (isinstance(expr, Mul) and expr.args[1:] == (pi,))
 
 
+@remember
 def product(*factors: Expr) -> Expr:
     """What Mul(*factors) is, without the assumption engine that SymPy's Mul consults on every
     power.
@@ -118,7 +120,7 @@ def product(*factors: Expr) -> Expr:
             return total(*[product(number, term) for term in parts[0].args])
     number, radicals = number.as_coeff_Mul()
     parts += () if radicals is ONE else Mul.make_args(radicals)
-    parts.sort(key=cmp_to_key(Basic.compare))
+    parts.sort(key=CANONICAL)
     return Mul._from_args([number] * (number is not ONE) + parts, True)
 
 
@@ -179,6 +181,7 @@ def merge_exponentials(powers: dict[Expr, dict[Expr, Rational]]) -> None:
             kinds[kind] = kinds.get(kind, ZERO) + ONE
 
 
+@remember
 def total(*terms: Expr) -> Expr:
     """What Add(*terms) is, without the Mul by which SymPy puts coefficients to terms."""
     number = ZERO
@@ -205,7 +208,7 @@ def total(*terms: Expr) -> Expr:
         return total(number, *result)
     if len(result) == 1 and number is ZERO:
         return result[0]
-    result.sort(key=cmp_to_key(Basic.compare))
+    result.sort(key=CANONICAL)
     return Add._from_args([number] * (number is not ZERO) + result, True)
 
 
@@ -220,6 +223,7 @@ def difference(lhs: Expr, rhs: Expr) -> Expr:
     return lhs if rhs is ZERO else total(lhs, negate(rhs))
 
 
+@remember
 def power(base: Expr, exponent: Expr) -> Expr:
     """base**exponent; a rational power moves into products, powers and exponentials only if
     integer.
