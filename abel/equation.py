@@ -103,6 +103,16 @@ def integer_bits(expr: Expr) -> int:
     return max((integer_bits(arg) for arg in expr.args), default=0)
 
 
+def summands_of(expr: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum, or the one that anything else is; SymPy's make_args asks more."""
+    return expr.args if isinstance(expr, Add) else (expr,)
+
+
+def factors_of(expr: Expr) -> tuple[Expr, ...]:
+    """The factors of a product, or the one that anything else is."""
+    return expr.args if isinstance(expr, Mul) else (expr,)
+
+
 @remember
 def split_factor(expr: Expr) -> tuple[Expr, Expr]:
     """(x-free factor, the other factors): `2*a*x*exp(x)` gives (2*a, x*exp(x))."""
@@ -140,19 +150,18 @@ def free_part(expr: Expr) -> Expr:
 
 
 @remember
-def subterms(expr: Expr, blocks: bool) -> tuple[Expr, ...]:
+def subterms(expr: Expr, blocks: bool) -> dict[Expr, None]:
     """Sub-expressions in preorder, with the whole x-free part of every sum and product as one of
-    them.
+    them; as keys, since joining dictionaries asks for no hash again.
 
     With `blocks`, a maximal x-free part is one term and is not taken apart. Numeric exponents, and
     the -1 of a negative product, are signs of writing and no terms; nor is the number of a branch.
     """
-    if blocks and not has_x(expr):
-        return (expr,)
-    found = [expr]
-    for part in parts_of(expr, blocks):
-        found += subterms(part, blocks) if part.args else (part,)
-    return tuple(dict.fromkeys(found))
+    found: dict[Expr, None] = {expr: None}
+    if not (blocks and not has_x(expr)):
+        for part in parts_of(expr, blocks):
+            found.update(subterms(part, blocks))
+    return found
 
 
 def parts_of(expr: Expr, blocks: bool) -> list[Expr]:

@@ -21,19 +21,21 @@ from functools import lru_cache, partial
 from math import comb
 from typing import Literal, NamedTuple
 
-from sympy import Add, Expr, Integer, Mul, Pow, Symbol, cos, exp, latex, log, sin, tan
+from sympy import Expr, Integer, Pow, Symbol, cos, exp, latex, log, sin, tan
 
-from abel.equation import (
+from abel.equation import (  # fmt: skip
     ONE,
     ZERO,
     X,
+    factors_of,
     has_x,
     num_nodes,
     remember,
     split_factor,
     split_summand,
     subterms,
-)  # fmt: skip
+    summands_of,
+)
 from abel.lost_roots import PRIME, residue
 from abel.operations.laurent import Terms, merged, without_zeros
 from abel.operations.legality import Facts, Sides
@@ -140,7 +142,7 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     if grows_past(side, MAX_EXPANDED):
         return None
     read: list[Reading] = []
-    for term in Add.make_args(expand(side)):
+    for term in summands_of(expand(side)):
         found = reading(term)
         if found is None:
             return None
@@ -214,7 +216,7 @@ def reading(term: Expr) -> Reading | None:
     if isinstance(base, log) and split_factor(base.args[0])[1] == X and exponent.p > 0:
         return Reading(free, ONE, exponent.p, base)
     n, beside = 0, []
-    for factor in Mul.make_args(rest):
+    for factor in factors_of(rest):
         base, exponent = base_exponent(factor)
         if base == X:
             n += exponent.p
@@ -248,7 +250,7 @@ def terms_by_name(lhs: Expr, rhs: Expr) -> dict[Key, Expr]:
     """For each function of x a term of the equation that is a multiple of it: a summand of a side
     if there is one, else the first that occurs. For the constant, the x-free part of a side.
     """
-    summands = [term for side in (lhs, rhs) for term in Add.make_args(side)]
+    summands = [term for side in (lhs, rhs) for term in summands_of(side)]
     inside = [term for side in (lhs, rhs) for term in subterms(side, True)]
     named: dict[Key, Expr] = {}
     for term in (*summands, *inside):
@@ -377,7 +379,7 @@ def moved_power(form: Form, kernel: Expr, m: int, k: int) -> tuple[int, Expr]:
 
 def stretch(beside: Expr) -> Expr:
     """exp(r*h), by which an exponential of rate r grows from x to x + h."""
-    rates = [rate(factor) for factor in Mul.make_args(beside)] if beside is not ONE else []
+    rates = [rate(factor) for factor in factors_of(beside)] if beside is not ONE else []
     return call(exp, product(total(*rates), HOLE))
 
 

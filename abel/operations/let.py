@@ -10,18 +10,20 @@ from typing import NamedTuple
 
 from sympy import Add, E, Expr, Integer, Mul, Pow, Symbol, cos, exp, log, sin
 
-from abel.equation import (
+from abel.equation import (  # fmt: skip
     MINUS_ONE,
     ONE,
     ZERO,
     X,
+    factors_of,
     has_x,
     num_nodes,
     remember,
     split_factor,
     split_summand,
     subterms,
-)  # fmt: skip
+    summands_of,
+)
 from abel.numeric import is_zero
 from abel.operations.laurent import convolve, merged, powers_of_x, without_zeros
 from abel.operations.legality import Facts, Sides
@@ -187,7 +189,7 @@ def as_monomial(expr: Expr) -> tuple[Expr, dict[Expr, Expr]]:
     """
     factors: list[Expr] = []
     powers: dict[Expr, Expr] = {}
-    for arg in Mul.make_args(expr):
+    for arg in factors_of(expr):
         if not has_x(arg):
             factors.append(arg)
             continue
@@ -237,7 +239,7 @@ def ratio(expr: Expr, of: Expr) -> Expr | None:
 def by_function(expr: Expr) -> dict[Expr, Expr]:
     """The x-free factor of every function of x in a sum."""
     found: dict[Expr, Expr] = {}
-    for term in Add.make_args(expr):
+    for term in summands_of(expr):
         free, rest = split_factor(term)
         found[rest] = total(found.get(rest, ZERO), free)
     return found

@@ -34,7 +34,16 @@ from sympy import (
     tan,
 )  # fmt: skip
 
-from abel.equation import MINUS_ONE, ONE, ZERO, integer_bits, is_lower_lambert, remember
+from abel.equation import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    factors_of,
+    integer_bits,
+    is_lower_lambert,
+    remember,
+    summands_of,
+)
 
 MAX_NUMBER_BITS = 4096  # of a number that is computed
 MAX_ROOT_BITS = 2048  # of a number under a root: SymPy looks for its prime factors
@@ -119,7 +128,7 @@ def product(*factors: Expr) -> Expr:
         if isinstance(parts[0], Add) and number.is_Rational:
             return total(*[product(number, term) for term in parts[0].args])
     number, radicals = number.as_coeff_Mul()
-    parts += () if radicals is ONE else Mul.make_args(radicals)
+    parts += () if radicals is ONE else factors_of(radicals)
     parts.sort(key=CANONICAL)
     return Mul._from_args([number] * (number is not ONE) + parts, True)
 
@@ -258,7 +267,7 @@ def call(function: type, arg: Expr) -> Expr:
         return function(arg)
     if function is exp:
         powers, rest = [], []
-        for term in Add.make_args(arg):
+        for term in summands_of(arg):
             times, kernel = (ONE, term) if not isinstance(term, Mul) else term.as_coeff_Mul()
             if isinstance(kernel, log):
                 powers.append(power(kernel.args[0], times))

@@ -20,7 +20,16 @@ from sympy import (
     tan,
 )  # fmt: skip
 
-from abel.equation import MINUS_ONE, ONE, ZERO, has_x, num_nodes, remember, split_factor
+from abel.equation import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    has_x,
+    num_nodes,
+    remember,
+    split_factor,
+    summands_of,
+)
 from abel.numeric import is_zero
 from abel.operations.legality import MAX_NODES, Facts, Sides
 from abel.operations.row import Applied, Operation
@@ -84,7 +93,7 @@ def angles_of(expr: Expr) -> Iterator[Expr]:
 def parts_of_angle(angle: Expr) -> list[tuple[Expr, Rational]]:
     """The terms of an angle as units times rational numbers: 2*x/3 + b is 2/3 of x and 1 of b."""
     found = []
-    for term in Add.make_args(angle):
+    for term in summands_of(angle):
         number, rest = term.as_coeff_Mul()
         found.append((rest, number) if has_x(term) else (term, ONE))
     return found
@@ -102,9 +111,7 @@ class Angles(NamedTuple):
         alike = all(other.args == node.args for other in self.nodes)
         mixed = len({type(other) for other in self.nodes}) > 1
         return (
-            alike
-            and len(Add.make_args(node.args[0])) == 1
-            and not (mixed and isinstance(node, tan))
+            alike and len(summands_of(node.args[0])) == 1 and not (mixed and isinstance(node, tan))
         )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from sympy import Add, E, Expr, Integer, Mul, Pow, Rational, exp
 
-from abel.equation import ONE, ZERO, has_x, num_nodes, remember
+from abel.equation import ONE, ZERO, factors_of, has_x, num_nodes, remember, summands_of
 from abel.operations.forks import factors
 from abel.operations.legality import MAX_BITS, Facts, Sides
 from abel.operations.row import Applied, Operation
@@ -32,7 +32,7 @@ class Monomial(NamedTuple):
 def monomial(term: Expr) -> Monomial | None:
     """2*a*x**2*exp(3*x) is 2 with {a: 1, x: 2, (E, x): 3}."""
     number, powers = ONE, dict[Key, Rational]()
-    for factor in Mul.make_args(term):
+    for factor in factors_of(term):
         if factor.is_Rational:
             number *= factor
             continue
@@ -55,7 +55,7 @@ def factored(side: Expr) -> Expr | None:
     """
     if grows_past(side, MAX_EXPANDED) or num_nodes(side) > MAX_EXPANDED:
         return None
-    summands = Add.make_args(expand(side))
+    summands = summands_of(expand(side))
     terms = [found for found in map(monomial, summands) if found is not None]
     if not 1 < len(summands) == len(terms) <= MAX_TERMS:
         return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sympy import E, Expr, LambertW, Mul, Pow, exp, log
+from sympy import E, Expr, LambertW, Pow, exp, log
 
-from abel.equation import ONE, has_x, remember
+from abel.equation import ONE, factors_of, has_x, remember
 from abel.operations.legality import Facts, Sides
 from abel.operations.row import Applied, Operation, both
 from abel.rewrite import call, product, rebuild, total
@@ -22,7 +22,7 @@ def split_logarithms(expr: Expr) -> Expr:
     if not isinstance(expr, log):
         return rebuild(expr, args)
     parts, numbers = [], []
-    for factor in Mul.make_args(args[0]):
+    for factor in factors_of(args[0]):
         if not has_x(factor):
             numbers.append(factor)
         elif isinstance(factor, exp):
