@@ -106,8 +106,8 @@ def encode(lhs: Expr, rhs: Expr, constants: Constants, terms: Iterable[Expr] = (
     """The token tree of `lhs = rhs`, and where in it these terms are."""
     builder = TreeBuilder(constants, set(terms))
     builder.tokens, builder.roles, builder.parents = [VOCAB["="]], [ROLE["root"]], [-1]
-    builder.visit(lhs, ROLE["lhs"], 0)
-    builder.visit(rhs, ROLE["rhs"], 0)
+    for side, role in ((lhs, ROLE["lhs"]), (rhs, ROLE["rhs"])):
+        builder.visit(side, role, 0, shown(side, role, constants))
     if constants == "repeats":
         builder.mark_repeats()
     columns = builder.tokens, builder.roles, builder.parents
@@ -147,16 +147,19 @@ class Shown(NamedTuple):
     """
 
     token: int  # -1 for a constant that is renamed by order of appearance
-    children: tuple[tuple[Expr, int], ...] = ()
+    children: tuple[tuple[Expr, int, Shown], ...] = ()  # with what they show: no need to look it up
     hidden: frozenset[Expr] = NOTHING  # they point at the first child
     inside: frozenset[Expr] = NOTHING  # they point at the node itself
+    unit: Expr | None = None  # of a block whose repeats are marked, without its number
 
 
 @remember
 def shown(expr: Expr, role: int, constants: Constants) -> Shown:
     """How the tree goes on at `expr`; in an opaque block every term points at the block."""
     if constants in ("blocks", "repeats") and not has_x(expr):
-        return Shown(block_token(expr, role), inside=inner_terms(expr))
+        token = block_token(expr, role)
+        unit = expr.as_coeff_Mul()[1] if token == BLOCK and constants == "repeats" else None
+        return Shown(token, inside=inner_terms(expr), unit=expr if unit is ONE else unit)
     if not expr.args:
         renamed = isinstance(expr, Symbol) and expr != X and constants != "letters"
         return Shown(-1 if renamed else leaf_token(expr))
@@ -164,7 +167,13 @@ def shown(expr: Expr, role: int, constants: Constants) -> Shown:
         return shown_sum_or_product(expr, constants)
     roles = ("base", "exponent") if isinstance(expr, Pow) else ("argument",) * len(expr.args)
     token = VOCAB.get(type(expr).__name__, VOCAB["<name>"])  # LambertW has none of its own
-    return Shown(token, tuple((arg, ROLE[role]) for arg, role in zip(expr.args, roles)))
+    return Shown(token, told(zip(expr.args, roles), constants))
+
+
+def told(children: Iterable[tuple[Expr, str]], constants: Constants) -> tuple:
+    """Children with their roles, each with what it shows."""
+    found = [(arg, ROLE[role]) for arg, role in children]
+    return tuple([(arg, role, shown(arg, role, constants)) for arg, role in found])
 
 
 def shown_sum_or_product(expr: Add | Mul, constants: Constants) -> Shown:
@@ -186,7 +195,7 @@ def shown_sum_or_product(expr: Add | Mul, constants: Constants) -> Shown:
                 hidden = NOTHING.union(*map(inner_terms, apart))
             args = [free] * (free is not nothing) + [arg for arg in args if has_x(arg)]
     token = VOCAB[type(expr).__name__]
-    return Shown(token, tuple((arg, ROLE[role]) for arg in args), hidden, inside)
+    return Shown(token, told(((arg, role) for arg in args), constants), hidden, inside)
 
 
 @remember
@@ -207,22 +216,21 @@ class TreeBuilder:
         self.renamed: dict[Expr, int] = {}
         self.blocks: dict[Expr, list[int]] = {}  # nodes of the blocks that are equal up to a number
 
-    def visit(self, expr: Expr, role: int, parent: int) -> None:
+    def visit(self, expr: Expr, role: int, parent: int, told: Shown) -> None:
         index, wanted = len(self.tokens), self.wanted
-        if expr in wanted:
+        if wanted and expr in wanted:
             self.place(expr, index)
-        token, children, hidden, inside = shown(expr, role, self.constants)
+        token, children, hidden, inside, unit = told
         if token < 0:
             number = self.renamed.setdefault(expr, len(self.renamed))
             token = RENAMED[min(number, NUM_RENAMED)]
-        elif token == BLOCK and self.constants == "repeats":
-            unit = expr.as_coeff_Mul()[1]
-            self.blocks.setdefault(expr if unit is ONE else unit, []).append(index)
+        elif unit is not None:
+            self.blocks.setdefault(unit, []).append(index)
         self.tokens.append(token)
         self.roles.append(role)
         self.parents.append(parent)
-        for child, child_role in children:
-            self.visit(child, child_role, index)
+        for child, child_role, child_told in children:
+            self.visit(child, child_role, index, child_told)
         if wanted and (hidden or inside):
             for term in wanted & hidden:
                 self.place(term, index + 1)

@@ -115,6 +115,7 @@ SHIFT = Form(1, 0)
 
 
 Kind = Literal["powers", "products", "logarithms", "angles"]
+Shapes = tuple[tuple[Expr, tuple[int, ...]], ...]
 Key = tuple[Expr, int]  # what stands beside the power, and its exponent
 SINE, COSINE = sin(X), cos(X)  # stand beside the power 0 of an angle for its sin and cos
 
@@ -126,7 +127,7 @@ class Sum(NamedTuple):
     kernel: Expr  # x, or log(c*x), or the sin of the angle
     parts: dict[Expr, Terms]  # coefficients by beside and n; beside is 1 in a sum of powers
     named: dict[Key, Expr]  # a term of the equation, as it is written, for each function of x
-    shapes: tuple[tuple[Expr, tuple[int, ...]], ...]  # exponents that occur, by beside
+    shapes: Shapes  # exponents that occur, by beside
 
     @property
     def identity(self) -> tuple:
@@ -138,7 +139,13 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     """What the equation is a sum of, times a power of x where x stands in denominators; None if
     no form has anything to do with it.
     """
-    side = difference(lhs, rhs)
+    found = kernel_and_parts(difference(lhs, rhs))
+    return None if found is None else sorted_out(*found, lhs, rhs)
+
+
+@remember  # steps that add keep the difference of the sides
+def kernel_and_parts(side: Expr) -> tuple[Expr, dict[Expr, Terms]] | None:
+    """The kernel of a sum, and the coefficients by what stands beside its power and exponent."""
     if grows_past(side, MAX_EXPANDED):
         return None
     read: list[Reading] = []
@@ -151,7 +158,7 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     if len(kernels) != 1:
         return None
     parts = coefficients_of(read)
-    return None if not parts or too_large(parts) else sorted_out(kernels[0], parts, lhs, rhs)
+    return None if not parts or too_large(parts) else (kernels[0], parts)
 
 
 def sorted_out(kernel: Expr, parts: dict[Expr, Terms], lhs: Expr, rhs: Expr) -> Sum:
@@ -303,8 +310,7 @@ def can_vanish(form: Form, shape: tuple[int, ...], whole: bool) -> tuple[int, ..
     return tuple(found)
 
 
-@remember
-def keys(form: Form, kind: Kind, shapes: tuple[tuple[Expr, tuple[int, ...]], ...]) -> list[Key]:
+def keys(form: Form, kind: Kind, shapes: Shapes) -> list[Key]:
     """The functions of x that can be made to vanish in a sum of this kind and these exponents."""
     if kind == "angles":
         both = {beside for beside, _ in shapes} >= {SINE, COSINE}
@@ -317,13 +323,29 @@ def keys(form: Form, kind: Kind, shapes: tuple[tuple[Expr, tuple[int, ...]], ...
     return [(beside, n) for beside, shape in shapes for n in can_vanish(form, shape, whole)]
 
 
-def spots(form: Form, lhs: Expr, rhs: Expr) -> dict[Expr, Key]:
-    """The terms of the equation that can be made to vanish, and what they are multiples of."""
+@remember
+def all_spots(lhs: Expr, rhs: Expr) -> dict[Form, dict[Expr, Key]]:
+    """The terms that can be made to vanish by each form, and what they are multiples of."""
     found = as_sum(lhs, rhs)
     if found is None:
         return {}
     named = found.named
-    return {named[key]: key for key in keys(form, found.kind, found.shapes) if key in named}
+    return {
+        form: {named[key]: key for key in able if key in named}
+        for form, able in keys_by_form(found.kind, found.shapes).items()
+    }
+
+
+@remember
+def keys_by_form(kind: Kind, shapes: Shapes) -> dict[Form, list[Key]]:
+    """What each form can make vanish, without those that can do nothing."""
+    found = {form: keys(form, kind, shapes) for form in forms(max(BOUNDS))}
+    return {form: able for form, able in found.items() if able}
+
+
+def spots(form: Form, lhs: Expr, rhs: Expr) -> dict[Expr, Key]:
+    """The terms of the equation that the form can make vanish."""
+    return all_spots(lhs, rhs).get(form, {})
 
 
 # ---- The equation for h, and the one that follows ----

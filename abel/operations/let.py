@@ -72,7 +72,7 @@ def lets(lhs: Expr, rhs: Expr) -> dict[Expr, Named]:
         if not has_x(term) or occurrences(term, X) == num_x:
             continue  # nothing of x is left beside it
         kernel = x_part(term)
-        if kernel != X and (kernel not in chosen or term == kernel):
+        if kernel.args and (kernel not in chosen or term == kernel):
             chosen[kernel] = term
     found, size = {}, num_nodes(lhs) + num_nodes(rhs)
     for kernel, term in chosen.items():
