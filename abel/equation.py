@@ -86,13 +86,14 @@ def shared(expr: Expr) -> Expr:
 @remember
 def has_x(expr: Expr) -> bool:
     """Whether the unknown occurs in `expr`."""
-    return expr == X if not expr.args else any(has_x(arg) for arg in expr.args)
+    args = expr.args
+    return any(map(has_x, args)) if args else expr == X
 
 
 @remember
 def num_nodes(expr: Expr) -> int:
     """Number of nodes of the expression tree; a repeated sub-expression counts every time."""
-    return 1 + sum(num_nodes(arg) for arg in expr.args)
+    return 1 + sum(map(num_nodes, expr.args))
 
 
 @remember
@@ -100,7 +101,7 @@ def integer_bits(expr: Expr) -> int:
     """Size of the largest integer in the tree, in bits."""
     if isinstance(expr, Rational):
         return max(expr.p.bit_length(), expr.q.bit_length())
-    return max((integer_bits(arg) for arg in expr.args), default=0)
+    return max(map(integer_bits, expr.args), default=0)
 
 
 def summands_of(expr: Expr) -> tuple[Expr, ...]:

@@ -156,7 +156,7 @@ def has_denominator(expr: Expr) -> bool:
     """Whether a negative power of a function of x stands in `expr`, outside of functions."""
     if isinstance(expr, Pow) and expr.exp.is_Rational and has_x(expr.base):
         return expr.exp.p < 0 or has_denominator(expr.base)
-    return isinstance(expr, Add | Mul) and any(has_denominator(arg) for arg in expr.args)
+    return isinstance(expr, Add | Mul) and any(map(has_denominator, expr.args))
 
 
 @remember

@@ -103,7 +103,8 @@ def is_reciprocal(kernel: Expr) -> bool:
 
 @remember
 def occurrences(expr: Expr, unknown: Symbol) -> int:
-    return sum(occurrences(arg, unknown) for arg in expr.args) if expr.args else expr == unknown
+    args = expr.args
+    return sum([occurrences(arg, unknown) for arg in args]) if args else expr == unknown
 
 
 @remember
@@ -148,7 +149,7 @@ def part_by_part(expr: Expr, kernel: Expr) -> Expr | None:
     """
     fitting, others = [], []
     for arg in smallest_first(expr):  # a misfit is mostly small: x itself
-        written = in_terms_of(arg, kernel)
+        written = in_terms_of(arg, kernel) if has_x(arg) else arg
         if written is not None:
             fitting.append(written)
         elif not isinstance(kernel, expr.func):

@@ -23,11 +23,11 @@ def is_sum(factor: Expr) -> bool:
 @remember
 def expandable(expr: Expr) -> bool:
     """Whether some product or power in `expr` distributes over a sum."""
-    if isinstance(expr, Mul) and any(is_sum(factor) for factor in expr.args):
+    if isinstance(expr, Mul) and any(map(is_sum, expr.args)):
         return True
     if isinstance(expr, Pow) and is_sum(expr):
         return True
-    return any(expandable(arg) for arg in expr.args)
+    return any(map(expandable, expr.args))
 
 
 @remember
@@ -38,7 +38,7 @@ def expanded_size(expr: Expr) -> tuple[int, int]:
         n = min(expr.exp.p, 64)
         total = min(max(comb(summands + n - 1, n), expr.exp.p), MAX_TERMS)
         return total, total * (1 + min(summands, n) * (2 + nodes // summands))
-    sizes = [expanded_size(arg) for arg in expr.args]
+    sizes = list(map(expanded_size, expr.args))
     if isinstance(expr, Add):
         return min(sum(s for s, _ in sizes), MAX_TERMS), 1 + sum(n for _, n in sizes)
     if isinstance(expr, Mul):
@@ -119,7 +119,7 @@ def collectable(expr: Expr) -> bool:
         parts = [split_factor(arg)[1] for arg in expr.args if has_x(arg)]
         if len(set(parts)) < len(parts):
             return True
-    return any(collectable(arg) for arg in expr.args)
+    return any(map(collectable, expr.args))
 
 
 @remember
