@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 
 from sympy import Expr, Integer, Pow, Symbol, cos, exp, latex, log, sin, tan
 
-from abel.equation import (  # fmt: skip
+from abel.equation import (
     ONE,
     ZERO,
     X,
@@ -35,7 +35,7 @@ from abel.equation import (  # fmt: skip
     split_summand,
     subterms,
     summands_of,
-)
+)  # fmt: skip
 from abel.lost_roots import PRIME, residue
 from abel.operations.laurent import Terms, merged, without_zeros
 from abel.operations.legality import Facts, Sides
@@ -143,7 +143,7 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     return None if found is None else sorted_out(*found, lhs, rhs)
 
 
-@remember  # steps that add keep the difference of the sides
+@remember
 def kernel_and_parts(side: Expr) -> tuple[Expr, dict[Expr, Terms]] | None:
     """The kernel of a sum, and the coefficients by what stands beside its power and exponent."""
     if grows_past(side, MAX_EXPANDED):
@@ -324,28 +324,22 @@ def keys(form: Form, kind: Kind, shapes: Shapes) -> list[Key]:
 
 
 @remember
-def all_spots(lhs: Expr, rhs: Expr) -> dict[Form, dict[Expr, Key]]:
-    """The terms that can be made to vanish by each form, and what they are multiples of."""
-    found = as_sum(lhs, rhs)
-    if found is None:
-        return {}
-    named = found.named
-    return {
-        form: {named[key]: key for key in able if key in named}
-        for form, able in keys_by_form(found.kind, found.shapes).items()
-    }
-
-
-@remember
 def keys_by_form(kind: Kind, shapes: Shapes) -> dict[Form, list[Key]]:
     """What each form can make vanish, without those that can do nothing."""
     found = {form: keys(form, kind, shapes) for form in forms(max(BOUNDS))}
     return {form: able for form, able in found.items() if able}
 
 
-def spots(form: Form, lhs: Expr, rhs: Expr) -> dict[Expr, Key]:
-    """The terms of the equation that the form can make vanish."""
-    return all_spots(lhs, rhs).get(form, {})
+@remember  # by form: most can do nothing, and each is asked about
+def spots(lhs: Expr, rhs: Expr) -> dict[Form, dict[Expr, Key]]:
+    """The terms of the equation that can be made to vanish, and what they are multiples of."""
+    found = as_sum(lhs, rhs)
+    if found is None:
+        return {}
+    return {
+        form: {found.named[key]: key for key in able if key in found.named}
+        for form, able in keys_by_form(found.kind, found.shapes).items()
+    }
 
 
 # ---- The equation for h, and the one that follows ----
@@ -354,7 +348,7 @@ def spots(form: Form, lhs: Expr, rhs: Expr) -> dict[Expr, Key]:
 @remember
 def for_h(form: Form, term: Expr, lhs: Expr, rhs: Expr) -> tuple[Expr, Terms]:
     """The equation for h, as a sum of powers: of what, h being called x, and the coefficients."""
-    found, (beside, n) = sum_of(lhs, rhs), spots(form, lhs, rhs)[term]
+    found, (beside, n) = sum_of(lhs, rhs), spots(lhs, rhs)[form][term]
     if found.kind == "angles":
         a, b = found.parts[SINE][0], found.parts[COSINE][0]
         tangent = call(tan, product(slope(found.kernel.args[0]), X))
@@ -439,7 +433,7 @@ def opens(form: Form, lhs: Expr, rhs: Expr, term: Expr) -> tuple:
 
 def row(form: Form) -> Operation:
     def is_legal(sides: Sides, about: Facts) -> bool:
-        return about.term in spots(form, sides.lhs, sides.rhs)
+        return about.term in spots(sides.lhs, sides.rhs).get(form, {})
 
     shown = str(form).replace("x", "{x}")
     return Operation(
@@ -448,7 +442,7 @@ def row(form: Form) -> Operation:
         takes_term=True, kind="goal", flags=("general", f"ansatz_{form.bound}"),
         # 1/x + h does not reach h itself; a monomial may leave the branch of the logarithm.
         keeps=form.i is not None and not (form.i < 0 and form.j == 0),
-        terms=lambda sides: spots(form, sides.lhs, sides.rhs), opens=partial(opens, form),
+        terms=lambda sides: spots(sides.lhs, sides.rhs).get(form, {}), opens=partial(opens, form),
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sympy import Add, E, Expr, Integer, Mul, Pow, Symbol, cos, exp, log, sin
 
-from abel.equation import (  # fmt: skip
+from abel.equation import (
     MINUS_ONE,
     ONE,
     ZERO,
@@ -23,7 +23,7 @@ from abel.equation import (  # fmt: skip
     split_summand,
     subterms,
     summands_of,
-)
+)  # fmt: skip
 from abel.numeric import is_zero
 from abel.operations.laurent import convolve, merged, powers_of_x, without_zeros
 from abel.operations.legality import Facts, Sides

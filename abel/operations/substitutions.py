@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from sympy import Add, Expr, Integer, LambertW, Mul, Pow, Rational, atan, cos, exp, log, sin
 
-from abel.equation import (  # fmt: skip
+from abel.equation import (
     MINUS_ONE,
     ONE,
     ZERO,
@@ -27,7 +27,7 @@ from abel.equation import (  # fmt: skip
     split_factor,
     split_summand,
     summands_of,
-)
+)  # fmt: skip
 from abel.numeric import is_zero
 from abel.operations.ansatz import as_sum
 from abel.operations.forks import Fork, Taken

@@ -228,6 +228,7 @@ def negate(expr: Expr) -> Expr:
     return product(MINUS_ONE, expr)
 
 
+@remember  # the same for many equations: steps that add keep it
 def difference(lhs: Expr, rhs: Expr) -> Expr:
     return lhs if rhs is ZERO else total(lhs, negate(rhs))
 

@@ -18,7 +18,6 @@ MAX_EXPANDED = 300  # nodes of what is expanded on the way
 MAX_TERMS, MAX_GENERATORS = 40, 8
 MAX_DEGREE, MAX_SIZE = 30, 400  # of a generator; product of (degree + 1) over them
 
-gap = remember(difference)  # the same for many states: steps that add keep it
 Key = tuple[Expr, Expr]  # base and what its exponent is a rational multiple of
 
 
@@ -119,14 +118,14 @@ def as_sum(polynomial, keys: list[Key], scale: list[int]) -> Expr:
 
 
 def factor(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
-    found = factored(gap(lhs, rhs))
+    found = factored(difference(lhs, rhs))
     if found is None:
         raise ValueError(f"'{lhs} = {rhs}' does not factor")
     return found, ZERO, None
 
 
 def factor_is_legal(sides: Sides, _: Facts | None) -> bool:
-    found = factored(gap(sides.lhs, sides.rhs))
+    found = factored(difference(sides.lhs, sides.rhs))
     return found is not None and (found != sides.lhs or sides.rhs is not ZERO)
 
 

@@ -134,8 +134,8 @@ def unit(turns: Rational) -> Expr:
 def common_root(lhs: Expr, rhs: Expr) -> Expr | None:
     """The root of which all roots of one base are powers, if there are several kinds."""
     indices: dict[Expr, set[int]] = {}
-    for side in (lhs, rhs):
-        collect_indices(side, indices)
+    for base, index in root_indices(lhs) + root_indices(rhs):
+        indices.setdefault(base, set()).add(index)
     for base, found in indices.items():
         index = lcm(*found)
         if index not in found and index <= MAX_INDEX:
@@ -143,14 +143,15 @@ def common_root(lhs: Expr, rhs: Expr) -> Expr | None:
     return None
 
 
-def collect_indices(expr: Expr, indices: dict[Expr, set[int]]) -> None:
-    """The indices of roots of functions of x, by what is under them."""
+@remember
+def root_indices(expr: Expr) -> tuple[tuple[Expr, int], ...]:
+    """What is under each root of a function of x, and the index of the root."""
     if not has_x(expr):
-        return
+        return ()
+    found = [root for arg in expr.args for root in root_indices(arg)]
     if isinstance(expr, Pow) and expr.exp.is_Rational and expr.exp.q > 1:
-        indices.setdefault(expr.base, set()).add(expr.exp.q)
-    for arg in expr.args:
-        collect_indices(arg, indices)
+        found.insert(0, (expr.base, expr.exp.q))
+    return tuple(dict.fromkeys(found))
 
 
 @remember
