@@ -10,7 +10,7 @@ node to point at.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import Literal, NamedTuple
 
@@ -83,8 +83,10 @@ def observe(
     lhs: Expr, rhs: Expr, actions: Sequence[Action], op_index: dict[str, int], constants: Constants
 ) -> Observation:
     """`lhs = rhs` and its legal actions as an agent sees them."""
-    tree = encode(lhs, rhs, constants)
-    nodes = [0 if action.term is None else tree.node_of[action.term] for action in actions]
+    terms = {id(action.term): action.term for action in actions if action.term is not None}
+    tree = encode(lhs, rhs, constants, terms.values())
+    node_of = {key: tree.node_of[term] for key, term in terms.items()}
+    nodes = [node_of.get(id(action.term), 0) for action in actions]
     ops = [op_index[action.op] for action in actions]
     action_ops, action_nodes = (np.array(column, dtype=np.int16) for column in (ops, nodes))
     return Observation(*tree[:4], action_ops, action_nodes, tuple(actions))
@@ -97,15 +99,15 @@ class Tree(NamedTuple):
     roles: Array  # [N] int16
     parents: Array  # [N] int16
     subtrees: Array  # [N] int64, equal where everything at and below the node is equal
-    node_of: dict[Expr, int]  # first node of every sub-expression that can be a term
+    node_of: dict[Expr, int]  # of each term that was asked for the first node
 
 
-def encode(lhs: Expr, rhs: Expr, constants: Constants) -> Tree:
-    """The token tree of `lhs = rhs`."""
-    builder = TreeBuilder(constants)
+def encode(lhs: Expr, rhs: Expr, constants: Constants, terms: Iterable[Expr] = ()) -> Tree:
+    """The token tree of `lhs = rhs`, and where in it these terms are."""
+    builder = TreeBuilder(constants, set(terms))
     builder.tokens, builder.roles, builder.parents = [VOCAB["="]], [ROLE["root"]], [-1]
-    builder.visit(lhs, ROLE["lhs"], 0)
-    builder.visit(rhs, ROLE["rhs"], 0)
+    for side, role in ((lhs, ROLE["lhs"]), (rhs, ROLE["rhs"])):
+        builder.visit(side, role, 0, shown(side, role, constants))
     if constants == "repeats":
         builder.mark_repeats()
     columns = builder.tokens, builder.roles, builder.parents
@@ -122,12 +124,21 @@ def subtree_hashes(tokens: list[int], roles: list[int], parents: list[int]) -> l
     below = [0] * len(tokens)
     hashes = [0] * len(tokens)
     for i in range(len(tokens) - 1, -1, -1):  # children come after their parents
-        z = (below[i] + (tokens[i] * NUM_ROLES + roles[i] + 1) * 0x9E3779B97F4A7C15) & MASK
-        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
-        z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
-        hashes[i] = z ^ (z >> 31)
+        hashes[i] = mixed(below[i], tokens[i] * NUM_ROLES + roles[i])
         below[parents[i]] += hashes[i]  # the root's parent is -1: the last entry, already done with
     return hashes
+
+
+@remember
+def mixed(below: int, kind: int) -> int:
+    """The name of a subtree from the sum of those below and what its own node is."""
+    z = (below + (kind + 1) * 0x9E3779B97F4A7C15) & MASK
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
+    return z ^ (z >> 31)
+
+
+NOTHING: frozenset[Expr] = frozenset()
 
 
 class Shown(NamedTuple):
@@ -136,16 +147,19 @@ class Shown(NamedTuple):
     """
 
     token: int  # -1 for a constant that is renamed by order of appearance
-    children: tuple[tuple[Expr, int], ...] = ()
-    hidden: tuple[Expr, ...] = ()  # they point at the first child
-    inside: tuple[Expr, ...] = ()  # they point at the node itself
+    children: tuple[tuple[Expr, int, Shown], ...] = ()  # with what they show: no need to look it up
+    hidden: frozenset[Expr] = NOTHING  # they point at the first child
+    inside: frozenset[Expr] = NOTHING  # they point at the node itself
+    unit: Expr | None = None  # of a block whose repeats are marked, without its number
 
 
 @remember
 def shown(expr: Expr, role: int, constants: Constants) -> Shown:
     """How the tree goes on at `expr`; in an opaque block every term points at the block."""
     if constants in ("blocks", "repeats") and not has_x(expr):
-        return Shown(block_token(expr, role), inside=subterms(expr, False)[1:])
+        token = block_token(expr, role)
+        unit = expr.as_coeff_Mul()[1] if token == BLOCK and constants == "repeats" else None
+        return Shown(token, inside=inner_terms(expr), unit=expr if unit is ONE else unit)
     if not expr.args:
         renamed = isinstance(expr, Symbol) and expr != X and constants != "letters"
         return Shown(-1 if renamed else leaf_token(expr))
@@ -153,7 +167,13 @@ def shown(expr: Expr, role: int, constants: Constants) -> Shown:
         return shown_sum_or_product(expr, constants)
     roles = ("base", "exponent") if isinstance(expr, Pow) else ("argument",) * len(expr.args)
     token = VOCAB.get(type(expr).__name__, VOCAB["<name>"])  # LambertW has none of its own
-    return Shown(token, tuple((arg, ROLE[role]) for arg, role in zip(expr.args, roles)))
+    return Shown(token, told(zip(expr.args, roles), constants))
+
+
+def told(children: Iterable[tuple[Expr, str]], constants: Constants) -> tuple:
+    """Children with their roles, each with what it shows."""
+    found = [(arg, ROLE[role]) for arg, role in children]
+    return tuple([(arg, role, shown(arg, role, constants)) for arg, role in found])
 
 
 def shown_sum_or_product(expr: Add | Mul, constants: Constants) -> Shown:
@@ -164,52 +184,62 @@ def shown_sum_or_product(expr: Add | Mul, constants: Constants) -> Shown:
     role, nothing = ("summand", ZERO) if isinstance(expr, Add) else ("factor", ONE)
     # Only renaming by order of appearance needs an order that does not hang on names.
     args = ordered_args(expr) if constants == "raw" else expr.args
-    hidden: tuple[Expr, ...] = ()
-    inside: tuple[Expr, ...] = ()
+    hidden = inside = NOTHING
     if has_x(expr):
         free = free_part(expr)
         if constants == "letters":
-            inside = subterms(free, False)
+            inside = inner_terms(free)
         else:
             apart = [arg for arg in args if not has_x(arg)]
             if len(apart) > 1:
-                hidden = tuple(term for arg in apart for term in subterms(arg, False))
+                hidden = NOTHING.union(*map(inner_terms, apart))
             args = [free] * (free is not nothing) + [arg for arg in args if has_x(arg)]
     token = VOCAB[type(expr).__name__]
-    return Shown(token, tuple((arg, ROLE[role]) for arg in args), hidden, inside)
+    return Shown(token, told(((arg, role) for arg in args), constants), hidden, inside)
+
+
+@remember
+def inner_terms(free: Expr) -> frozenset[Expr]:
+    """Every term in a part without x, itself among them."""
+    return frozenset(subterms(free, False))
 
 
 class TreeBuilder:
     """Walks a tree once; what it meets first has the lower node and the lower constant."""
 
-    def __init__(self, constants: Constants) -> None:
-        self.constants = constants
+    def __init__(self, constants: Constants, wanted: set[Expr]) -> None:
+        self.constants, self.wanted = constants, wanted  # terms whose nodes are not known yet
         self.tokens: list[int] = []
         self.roles: list[int] = []
         self.parents: list[int] = []
         self.node_of: dict[Expr, int] = {}
-        self.renamed: dict[Symbol, int] = {}
+        self.renamed: dict[Expr, int] = {}
         self.blocks: dict[Expr, list[int]] = {}  # nodes of the blocks that are equal up to a number
 
-    def visit(self, expr: Expr, role: int, parent: int) -> None:
-        index, node_of = len(self.tokens), self.node_of
-        node_of.setdefault(expr, index)
-        token, children, hidden, inside = shown(expr, role, self.constants)
+    def visit(self, expr: Expr, role: int, parent: int, told: Shown) -> None:
+        index, wanted = len(self.tokens), self.wanted
+        if wanted and expr in wanted:
+            self.place(expr, index)
+        token, children, hidden, inside, unit = told
         if token < 0:
             number = self.renamed.setdefault(expr, len(self.renamed))
             token = RENAMED[min(number, NUM_RENAMED)]
-        elif token == BLOCK:
-            unit = expr.as_coeff_Mul()[1]
-            self.blocks.setdefault(expr if unit is ONE else unit, []).append(index)
+        elif unit is not None:
+            self.blocks.setdefault(unit, []).append(index)
         self.tokens.append(token)
         self.roles.append(role)
         self.parents.append(parent)
-        for child, child_role in children:
-            self.visit(child, child_role, index)
-        for term in hidden:
-            node_of.setdefault(term, index + 1)
-        for term in inside:
-            node_of.setdefault(term, index)
+        for child, child_role, child_told in children:
+            self.visit(child, child_role, index, child_told)
+        if wanted and (hidden or inside):
+            for term in wanted & hidden:
+                self.place(term, index + 1)
+            for term in wanted & inside:
+                self.place(term, index)
+
+    def place(self, term: Expr, node: int) -> None:
+        self.node_of[term] = node
+        self.wanted.discard(term)
 
     def mark_repeats(self) -> None:
         """Tell blocks that occur more than once from the others: palindromes are made of them."""

@@ -86,13 +86,14 @@ def shared(expr: Expr) -> Expr:
 @remember
 def has_x(expr: Expr) -> bool:
     """Whether the unknown occurs in `expr`."""
-    return expr == X if not expr.args else any(has_x(arg) for arg in expr.args)
+    args = expr.args
+    return any(map(has_x, args)) if args else expr == X
 
 
 @remember
 def num_nodes(expr: Expr) -> int:
     """Number of nodes of the expression tree; a repeated sub-expression counts every time."""
-    return 1 + sum(num_nodes(arg) for arg in expr.args)
+    return 1 + sum(map(num_nodes, expr.args))
 
 
 @remember
@@ -100,7 +101,17 @@ def integer_bits(expr: Expr) -> int:
     """Size of the largest integer in the tree, in bits."""
     if isinstance(expr, Rational):
         return max(expr.p.bit_length(), expr.q.bit_length())
-    return max((integer_bits(arg) for arg in expr.args), default=0)
+    return max(map(integer_bits, expr.args), default=0)
+
+
+def summands_of(expr: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum, or the one that anything else is; SymPy's make_args asks more."""
+    return expr.args if isinstance(expr, Add) else (expr,)
+
+
+def factors_of(expr: Expr) -> tuple[Expr, ...]:
+    """The factors of a product, or the one that anything else is."""
+    return expr.args if isinstance(expr, Mul) else (expr,)
 
 
 @remember
@@ -140,19 +151,18 @@ def free_part(expr: Expr) -> Expr:
 
 
 @remember
-def subterms(expr: Expr, blocks: bool) -> tuple[Expr, ...]:
+def subterms(expr: Expr, blocks: bool) -> dict[Expr, None]:
     """Sub-expressions in preorder, with the whole x-free part of every sum and product as one of
-    them.
+    them; as keys, since joining dictionaries asks for no hash again.
 
     With `blocks`, a maximal x-free part is one term and is not taken apart. Numeric exponents, and
     the -1 of a negative product, are signs of writing and no terms; nor is the number of a branch.
     """
-    if blocks and not has_x(expr):
-        return (expr,)
-    found = [expr]
-    for part in parts_of(expr, blocks):
-        found += subterms(part, blocks) if part.args else (part,)
-    return tuple(dict.fromkeys(found))
+    found: dict[Expr, None] = {expr: None}
+    if not (blocks and not has_x(expr)):
+        for part in parts_of(expr, blocks):
+            found.update(subterms(part, blocks))
+    return found
 
 
 def parts_of(expr: Expr, blocks: bool) -> list[Expr]:

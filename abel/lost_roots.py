@@ -45,31 +45,35 @@ class RootGuard:
         self.lhs, self.rhs = lhs, rhs
         self.roots = merged(root_indices(lhs), root_indices(rhs))
         self.numerators: dict[tuple[Expr, int], nmod_poly] = {}
-        self.overlaps: dict[tuple[Expr, bool], int] = {}
+        self.overlaps: dict[tuple[Divisor, bool], int] = {}
 
     def loses(self, term: Expr, inverse: bool) -> bool:
         """Whether multiplying by `term` (dividing, if `inverse`) takes a root away."""
-        return (inverse or has_denominator(term)) and self.overlap(term, inverse) == KILLS
+        return (inverse or has_denominator(term)) and self.overlap(divisor(term), inverse) == KILLS
 
-    def overlap(self, term: Expr, inverse: bool) -> int:
+    def overlap(self, by: Divisor, inverse: bool) -> int:
         """How the multiplier's denominator meets the numerator of lhs - rhs, at the worst."""
-        known = self.overlaps.get((term, inverse))
+        known = self.overlaps.get((by, inverse))
         if known is None:
-            known = self.overlaps[term, inverse] = self.find_overlap(term, inverse)
+            known = self.overlaps[by, inverse] = self.find_overlap(by, inverse)
         return known
 
-    def find_overlap(self, term: Expr, inverse: bool) -> int:
-        if factors := factors_with_x(term):
+    def find_overlap(self, by: Divisor, inverse: bool) -> int:
+        if by.factors:
             # Coprime to every factor, or robbed by one: no need to look at the product.
-            worst = max([self.overlap(factor, inverse) for factor in factors])
+            worst = max([self.overlap(factor, inverse) for factor in by.factors])
             if worst != SHARES:
                 return worst
-        roots = merged(self.roots, root_indices(term))
-        indices = tuple([roots.get(g, 1) for g in generators(term)]) if roots else ()
-        if max(indices, default=1) > MAX_ROOT:  # it cannot be told
-            return KILLS
+        roots = merged(self.roots, by.roots)
+        if not roots:
+            found = by.fractions(inverse)
+        else:
+            indices = tuple([roots.get(g, 1) for g in generators(by.term)])
+            if max(indices, default=1) > MAX_ROOT:  # it cannot be told
+                return KILLS
+            found = multipliers(by.term, inverse, indices)
         worst = APART
-        for generator, root, above, below in multipliers(term, inverse, indices):
+        for generator, root, above, below in found:
             if top := self.numerator(generator, root):
                 worst = max(worst, meet(top if above.degree() == 0 else top * above, below))
         return worst
@@ -95,7 +99,26 @@ def decides(lhs: Expr, rhs: Expr, term: Expr) -> bool:
     return len(found) <= 1 and not any(root_indices(e) or e.has(Abs) for e in everything)
 
 
-@remember
+class Divisor:
+    """What is asked about a term in every equation that has it; looked up by identity."""
+
+    __slots__ = ("term", "factors", "roots", "plain")
+
+    def __init__(self, term: Expr) -> None:
+        self.term, self.roots = term, root_indices(term)
+        self.factors = tuple(map(divisor, factors_with_x(term)))
+        self.plain: dict[bool, list[Multiplier]] = {}
+
+    def fractions(self, inverse: bool) -> list[Multiplier]:
+        """The multiplier as fractions, where there are no roots."""
+        if inverse not in self.plain:
+            self.plain[inverse] = multipliers(self.term, inverse, ())
+        return self.plain[inverse]
+
+
+divisor = remember(Divisor)
+
+
 def factors_with_x(term: Expr) -> tuple[Expr, ...]:
     """The factors of a product or power that can be looked at one by one."""
     if isinstance(term, Mul):
@@ -142,7 +165,7 @@ def has_denominator(expr: Expr) -> bool:
     """Whether a negative power of a function of x stands in `expr`, outside of functions."""
     if isinstance(expr, Pow) and expr.exp.is_Rational and has_x(expr.base):
         return expr.exp.p < 0 or has_denominator(expr.base)
-    return isinstance(expr, Add | Mul) and any(has_denominator(arg) for arg in expr.args)
+    return isinstance(expr, Add | Mul) and any(map(has_denominator, expr.args))
 
 
 @remember

@@ -45,7 +45,7 @@ X_VALUES = (complex(0.7346, 0.2153), complex(-0.5871, 0.4129), complex(0.3917, -
 @remember
 def values(expr: Expr) -> Values:
     """`expr` at the three sample points, or NOT_FINITE where it overflows or is undefined."""
-    return sample(expr, [values(arg) for arg in expr.args], 0)
+    return sample(expr, list(map(values, expr.args)), 0)
 
 
 @remember
@@ -156,14 +156,12 @@ def swelling(expr: Expr, scale: int) -> float:
 def is_zero(expr: Expr) -> bool:
     """Whether `expr` vanishes identically, relative to the size of what it is summed from."""
     if isinstance(expr, Mul):
-        return any(is_zero(arg) for arg in expr.args)
+        return any(map(is_zero, expr.args))
     if isinstance(expr, Add):
         if values(expr) is NOT_FINITE:
             return is_zero_in_wide_range(expr)
-        return all(
-            abs(v) <= TOLERANCE * sum([abs(values(arg)[i]) for arg in expr.args])
-            for i, v in enumerate(values(expr))
-        )
+        sizes = [sum(map(abs, point)) for point in zip(*map(values, expr.args))]
+        return all([abs(v) <= TOLERANCE * size for v, size in zip(values(expr), sizes)])
     return values(expr) == (0, 0, 0)
 
 

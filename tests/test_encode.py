@@ -5,6 +5,7 @@ import pytest
 from abel import Env, EnvConfig, parse
 from abel.encode import ROLE, TOKENS, VOCAB, encode
 from abel.equation import complexity
+from abel.parse import parse_expression
 
 
 def tokens(text: str, constants: str) -> list[str]:
@@ -105,3 +106,12 @@ def test_every_term_points_at_a_node(constants, terms):
     for action, node in zip(observation.actions, observation.action_nodes):
         assert (node > 0) == (action.term is not None)
         assert node < len(observation.tokens)
+
+
+def test_a_term_points_at_the_first_block_that_has_it():
+    equation = parse("(a + b)*x + sin(a*x) = a")
+    a, block = parse_expression("a"), parse_expression("a + b")
+    tree = encode(equation.lhs, equation.rhs, "blocks", [a, block])
+    assert tree.node_of[a] == tree.node_of[block] == 3  # =, Add, Mul, then the block
+    raw = encode(equation.lhs, equation.rhs, "raw", [a, block])
+    assert raw.node_of[a] > raw.node_of[block]  # taken apart, it has nodes of its own below

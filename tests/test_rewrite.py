@@ -30,6 +30,7 @@ from abel.rewrite import (
     coefficients,
     collect,
     collectable,
+    difference,
     expand,
     expandable,
     expanded_size,
@@ -207,3 +208,9 @@ def test_exponentials_of_numbers_are_merged():
     assert product(Pow(2, x), Pow(2, x)) == Pow(2, 2 * x)
     assert product(Pow(2, x), Pow(3, 2 * x)) == Pow(18, x)
     assert product(Pow(2, x), Pow(3, x / 2)) == Mul(Pow(2, x), Pow(3, x / 2))
+
+
+def test_equal_steps_give_one_object():
+    """What is remembered per node is found by identity then, without comparing trees."""
+    for build in (product, total, power, difference):
+        assert build(a * x + 1, x) is build(a * x + 1, x), build.__name__

@@ -76,7 +76,8 @@ def load_dataset(name: str | Path, split: str = "train") -> list[Problem]:
     `split` is train, val, test, heldout (val and test) or all; poesia and poesia_numeric also have
     templates: held-out equations of templates that do not occur in train; open_wild has zeroshot,
     nested and dev, open_wild_quartic nested: families that do not occur in train. A user's file has
-    one equation a line, or family<TAB>equation; blank lines and lines that begin with # are skipped.
+    an equation per line, or family<TAB>equation; blank lines and those that begin with # are
+    skipped.
     `mine.train.txt` and `mine.heldout.txt` are loaded together, under the name of either or as
     `mine`. A file on its own is split 80/20, and of held-out equations that differ only in spacing
     and names of constants one is kept; a file of fewer than 10 different equations is not split:

@@ -45,7 +45,7 @@ OPERATIONS: dict[str, Operation] = {
 def terms_of(lhs: Expr, rhs: Expr, blocks: bool) -> list[Expr]:
     if rhs is ZERO:
         return list(subterms(lhs, blocks))
-    found = dict.fromkeys(subterms(lhs, blocks) + subterms(rhs, blocks))
+    found = subterms(lhs, blocks) | subterms(rhs, blocks)
     return [term for term in found if term is not ZERO]
 
 

@@ -21,18 +21,20 @@ from functools import lru_cache, partial
 from math import comb
 from typing import Literal, NamedTuple
 
-from sympy import Add, Expr, Integer, Mul, Pow, Symbol, cos, exp, latex, log, sin, tan
+from sympy import Expr, Integer, Pow, Symbol, cos, exp, latex, log, sin, tan
 
 from abel.equation import (
     ONE,
     ZERO,
     X,
+    factors_of,
     has_x,
     num_nodes,
     remember,
     split_factor,
     split_summand,
     subterms,
+    summands_of,
 )  # fmt: skip
 from abel.lost_roots import PRIME, residue
 from abel.operations.laurent import Terms, merged, without_zeros
@@ -113,6 +115,7 @@ SHIFT = Form(1, 0)
 
 
 Kind = Literal["powers", "products", "logarithms", "angles"]
+Shapes = tuple[tuple[Expr, tuple[int, ...]], ...]
 Key = tuple[Expr, int]  # what stands beside the power, and its exponent
 SINE, COSINE = sin(X), cos(X)  # stand beside the power 0 of an angle for its sin and cos
 
@@ -124,7 +127,7 @@ class Sum(NamedTuple):
     kernel: Expr  # x, or log(c*x), or the sin of the angle
     parts: dict[Expr, Terms]  # coefficients by beside and n; beside is 1 in a sum of powers
     named: dict[Key, Expr]  # a term of the equation, as it is written, for each function of x
-    shapes: tuple[tuple[Expr, tuple[int, ...]], ...]  # exponents that occur, by beside
+    shapes: Shapes  # exponents that occur, by beside
 
     @property
     def identity(self) -> tuple:
@@ -136,11 +139,17 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     """What the equation is a sum of, times a power of x where x stands in denominators; None if
     no form has anything to do with it.
     """
-    side = difference(lhs, rhs)
+    found = kernel_and_parts(difference(lhs, rhs))
+    return None if found is None else sorted_out(*found, lhs, rhs)
+
+
+@remember
+def kernel_and_parts(side: Expr) -> tuple[Expr, dict[Expr, Terms]] | None:
+    """The kernel of a sum, and the coefficients by what stands beside its power and exponent."""
     if grows_past(side, MAX_EXPANDED):
         return None
     read: list[Reading] = []
-    for term in Add.make_args(expand(side)):
+    for term in summands_of(expand(side)):
         found = reading(term)
         if found is None:
             return None
@@ -149,7 +158,7 @@ def as_sum(lhs: Expr, rhs: Expr) -> Sum | None:
     if len(kernels) != 1:
         return None
     parts = coefficients_of(read)
-    return None if not parts or too_large(parts) else sorted_out(kernels[0], parts, lhs, rhs)
+    return None if not parts or too_large(parts) else (kernels[0], parts)
 
 
 def sorted_out(kernel: Expr, parts: dict[Expr, Terms], lhs: Expr, rhs: Expr) -> Sum:
@@ -214,7 +223,7 @@ def reading(term: Expr) -> Reading | None:
     if isinstance(base, log) and split_factor(base.args[0])[1] == X and exponent.p > 0:
         return Reading(free, ONE, exponent.p, base)
     n, beside = 0, []
-    for factor in Mul.make_args(rest):
+    for factor in factors_of(rest):
         base, exponent = base_exponent(factor)
         if base == X:
             n += exponent.p
@@ -248,7 +257,7 @@ def terms_by_name(lhs: Expr, rhs: Expr) -> dict[Key, Expr]:
     """For each function of x a term of the equation that is a multiple of it: a summand of a side
     if there is one, else the first that occurs. For the constant, the x-free part of a side.
     """
-    summands = [term for side in (lhs, rhs) for term in Add.make_args(side)]
+    summands = [term for side in (lhs, rhs) for term in summands_of(side)]
     inside = [term for side in (lhs, rhs) for term in subterms(side, True)]
     named: dict[Key, Expr] = {}
     for term in (*summands, *inside):
@@ -301,8 +310,7 @@ def can_vanish(form: Form, shape: tuple[int, ...], whole: bool) -> tuple[int, ..
     return tuple(found)
 
 
-@remember
-def keys(form: Form, kind: Kind, shapes: tuple[tuple[Expr, tuple[int, ...]], ...]) -> list[Key]:
+def keys(form: Form, kind: Kind, shapes: Shapes) -> list[Key]:
     """The functions of x that can be made to vanish in a sum of this kind and these exponents."""
     if kind == "angles":
         both = {beside for beside, _ in shapes} >= {SINE, COSINE}
@@ -315,13 +323,23 @@ def keys(form: Form, kind: Kind, shapes: tuple[tuple[Expr, tuple[int, ...]], ...
     return [(beside, n) for beside, shape in shapes for n in can_vanish(form, shape, whole)]
 
 
-def spots(form: Form, lhs: Expr, rhs: Expr) -> dict[Expr, Key]:
+@remember
+def keys_by_form(kind: Kind, shapes: Shapes) -> dict[Form, list[Key]]:
+    """What each form can make vanish, without those that can do nothing."""
+    found = {form: keys(form, kind, shapes) for form in forms(max(BOUNDS))}
+    return {form: able for form, able in found.items() if able}
+
+
+@remember  # by form: most can do nothing, and each is asked about
+def spots(lhs: Expr, rhs: Expr) -> dict[Form, dict[Expr, Key]]:
     """The terms of the equation that can be made to vanish, and what they are multiples of."""
     found = as_sum(lhs, rhs)
     if found is None:
         return {}
-    named = found.named
-    return {named[key]: key for key in keys(form, found.kind, found.shapes) if key in named}
+    return {
+        form: {found.named[key]: key for key in able if key in found.named}
+        for form, able in keys_by_form(found.kind, found.shapes).items()
+    }
 
 
 # ---- The equation for h, and the one that follows ----
@@ -330,7 +348,7 @@ def spots(form: Form, lhs: Expr, rhs: Expr) -> dict[Expr, Key]:
 @remember
 def for_h(form: Form, term: Expr, lhs: Expr, rhs: Expr) -> tuple[Expr, Terms]:
     """The equation for h, as a sum of powers: of what, h being called x, and the coefficients."""
-    found, (beside, n) = sum_of(lhs, rhs), spots(form, lhs, rhs)[term]
+    found, (beside, n) = sum_of(lhs, rhs), spots(lhs, rhs)[form][term]
     if found.kind == "angles":
         a, b = found.parts[SINE][0], found.parts[COSINE][0]
         tangent = call(tan, product(slope(found.kernel.args[0]), X))
@@ -377,7 +395,7 @@ def moved_power(form: Form, kernel: Expr, m: int, k: int) -> tuple[int, Expr]:
 
 def stretch(beside: Expr) -> Expr:
     """exp(r*h), by which an exponential of rate r grows from x to x + h."""
-    rates = [rate(factor) for factor in Mul.make_args(beside)] if beside is not ONE else []
+    rates = [rate(factor) for factor in factors_of(beside)] if beside is not ONE else []
     return call(exp, product(total(*rates), HOLE))
 
 
@@ -415,7 +433,7 @@ def opens(form: Form, lhs: Expr, rhs: Expr, term: Expr) -> tuple:
 
 def row(form: Form) -> Operation:
     def is_legal(sides: Sides, about: Facts) -> bool:
-        return about.term in spots(form, sides.lhs, sides.rhs)
+        return about.term in spots(sides.lhs, sides.rhs).get(form, {})
 
     shown = str(form).replace("x", "{x}")
     return Operation(
@@ -424,7 +442,7 @@ def row(form: Form) -> Operation:
         takes_term=True, kind="goal", flags=("general", f"ansatz_{form.bound}"),
         # 1/x + h does not reach h itself; a monomial may leave the branch of the logarithm.
         keeps=form.i is not None and not (form.i < 0 and form.j == 0),
-        terms=lambda sides: spots(form, sides.lhs, sides.rhs), opens=partial(opens, form),
+        terms=lambda sides: spots(sides.lhs, sides.rhs).get(form, {}), opens=partial(opens, form),
     )  # fmt: skip
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from sympy import Add, Expr, Rational, Symbol, exp, log
+from sympy import Expr, Rational, Symbol, exp, log
 
-from abel.equation import MINUS_ONE, ZERO, X, has_x, num_nodes, split_factor
+from abel.equation import MINUS_ONE, ZERO, X, has_x, num_nodes, split_factor, summands_of
 from abel.numeric import is_zero
 from abel.operations.relabel import relabel
 from abel.operations.row import Applied, Apply, Operation
@@ -59,7 +59,7 @@ def propose(lhs: Expr, rhs: Expr) -> Expr | None:
 def exponential_rate(side: Expr) -> Expr | None:
     """k if `side` is a*exp(k*x + m) + b*exp(-k*x + n) + c."""
     rates: list[Expr] = []
-    for term in Add.make_args(side):
+    for term in summands_of(side):
         if has_x(term):
             kernel = split_factor(term)[1]
             linear = coefficients(expand(kernel.args[0])) if isinstance(kernel, exp) else None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sympy import Add, Expr
+from sympy import Expr
 
-from abel.equation import ONE, ZERO, X, remember, split_factor
+from abel.equation import ONE, ZERO, X, remember, split_factor, summands_of
 from abel.numeric import is_zero
 from abel.rewrite import base_exponent, product, total
 
@@ -15,7 +15,7 @@ Terms = dict[int, Expr]  # coefficients by exponent
 def powers_of_x(expr: Expr) -> Terms | None:
     """The coefficients of a sum of integer powers of x; None for anything else."""
     found: Terms = {}
-    for term in Add.make_args(expr):
+    for term in summands_of(expr):
         free, rest = split_factor(term)
         base, exponent = base_exponent(rest)
         if rest is not ONE and base != X:

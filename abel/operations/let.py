@@ -15,12 +15,14 @@ from abel.equation import (
     ONE,
     ZERO,
     X,
+    factors_of,
     has_x,
     num_nodes,
     remember,
     split_factor,
     split_summand,
     subterms,
+    summands_of,
 )  # fmt: skip
 from abel.numeric import is_zero
 from abel.operations.laurent import convolve, merged, powers_of_x, without_zeros
@@ -70,7 +72,7 @@ def lets(lhs: Expr, rhs: Expr) -> dict[Expr, Named]:
         if not has_x(term) or occurrences(term, X) == num_x:
             continue  # nothing of x is left beside it
         kernel = x_part(term)
-        if kernel != X and (kernel not in chosen or term == kernel):
+        if kernel.args and (kernel not in chosen or term == kernel):
             chosen[kernel] = term
     found, size = {}, num_nodes(lhs) + num_nodes(rhs)
     for kernel, term in chosen.items():
@@ -101,7 +103,8 @@ def is_reciprocal(kernel: Expr) -> bool:
 
 @remember
 def occurrences(expr: Expr, unknown: Symbol) -> int:
-    return sum(occurrences(arg, unknown) for arg in expr.args) if expr.args else expr == unknown
+    args = expr.args
+    return sum([occurrences(arg, unknown) for arg in args]) if args else expr == unknown
 
 
 @remember
@@ -146,7 +149,7 @@ def part_by_part(expr: Expr, kernel: Expr) -> Expr | None:
     """
     fitting, others = [], []
     for arg in smallest_first(expr):  # a misfit is mostly small: x itself
-        written = in_terms_of(arg, kernel)
+        written = in_terms_of(arg, kernel) if has_x(arg) else arg
         if written is not None:
             fitting.append(written)
         elif not isinstance(kernel, expr.func):
@@ -187,7 +190,7 @@ def as_monomial(expr: Expr) -> tuple[Expr, dict[Expr, Expr]]:
     """
     factors: list[Expr] = []
     powers: dict[Expr, Expr] = {}
-    for arg in Mul.make_args(expr):
+    for arg in factors_of(expr):
         if not has_x(arg):
             factors.append(arg)
             continue
@@ -237,7 +240,7 @@ def ratio(expr: Expr, of: Expr) -> Expr | None:
 def by_function(expr: Expr) -> dict[Expr, Expr]:
     """The x-free factor of every function of x in a sum."""
     found: dict[Expr, Expr] = {}
-    for term in Add.make_args(expr):
+    for term in summands_of(expr):
         free, rest = split_factor(term)
         found[rest] = total(found.get(rest, ZERO), free)
     return found

@@ -21,10 +21,12 @@ from abel.equation import (
     ZERO,
     Label,
     X,
+    factors_of,
     has_x,
     remember,
     split_factor,
     split_summand,
+    summands_of,
 )  # fmt: skip
 from abel.numeric import is_zero
 from abel.operations.ansatz import as_sum
@@ -148,10 +150,10 @@ def trigonometric(side: Expr) -> Trigonometric | None:
     """An expanded sum as a polynomial in sin and cos of one angle, if it is one with both."""
     angles: set[Expr] = set()
     terms: list[tuple[Expr, int, int]] = []
-    for term in Add.make_args(side):
+    for term in summands_of(side):
         free, rest = split_factor(term)
         exponents = {sin: 0, cos: 0}
-        for factor in Mul.make_args(rest) if rest is not ONE else ():
+        for factor in factors_of(rest) if rest is not ONE else ():
             base, n = base_exponent(factor)
             if type(base) not in exponents or n < 0:
                 return None
@@ -287,7 +289,7 @@ def lambert_parts(lhs: Expr, rhs: Expr) -> tuple[Expr, Expr, Expr] | None:
 def split_exponent(expr: Expr) -> tuple[Expr, list[Expr]]:
     """The exponent of all exponentials of a product together, and its other factors."""
     exponent, others = ZERO, []
-    for factor in Mul.make_args(expr):
+    for factor in factors_of(expr):
         if isinstance(factor, exp):
             exponent = total(exponent, factor.args[0])
         elif isinstance(factor, Pow) and not has_x(factor.base):

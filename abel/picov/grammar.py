@@ -153,7 +153,7 @@ def view_of(lhs: Expr, rhs: Expr) -> View | None:
         tokens.append(token)
         roles.append(role)
         parents.append(parent)
-        for child, child_role in children:
+        for child, child_role, _ in children:
             visit(child, child_role, node)
 
     visit(side, ROLE["lhs"], -1)

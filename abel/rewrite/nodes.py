@@ -34,12 +34,22 @@ from sympy import (
     tan,
 )  # fmt: skip
 
-from abel.equation import MINUS_ONE, ONE, ZERO, integer_bits, is_lower_lambert, remember
+from abel.equation import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    factors_of,
+    integer_bits,
+    is_lower_lambert,
+    remember,
+    summands_of,
+)
 
 MAX_NUMBER_BITS = 4096  # of a number that is computed
 MAX_ROOT_BITS = 2048  # of a number under a root: SymPy looks for its prime factors
 MAX_PRIME = 1 << 15
 ONE_ARGUMENT, TWO_ARGUMENTS = FiniteSet(1), FiniteSet(2)
+CANONICAL = cmp_to_key(remember(Basic.compare))  # SymPy's order of summands and factors
 INVERSE = {sin: asin, cos: acos, tan: atan, asin: sin, acos: cos, atan: tan}
 
 
@@ -90,6 +100,7 @@ def is_simple(expr: Expr) -> bool:
     return expr.is_Rational or expr is pi or (isinstance(expr, Mul) and expr.args[1:] == (pi,))
 
 
+@remember
 def product(*factors: Expr) -> Expr:
     """What Mul(*factors) is, without the assumption engine that SymPy's Mul consults on every
     power.
@@ -117,8 +128,8 @@ def product(*factors: Expr) -> Expr:
         if isinstance(parts[0], Add) and number.is_Rational:
             return total(*[product(number, term) for term in parts[0].args])
     number, radicals = number.as_coeff_Mul()
-    parts += () if radicals is ONE else Mul.make_args(radicals)
-    parts.sort(key=cmp_to_key(Basic.compare))
+    parts += () if radicals is ONE else factors_of(radicals)
+    parts.sort(key=CANONICAL)
     return Mul._from_args([number] * (number is not ONE) + parts, True)
 
 
@@ -179,6 +190,7 @@ def merge_exponentials(powers: dict[Expr, dict[Expr, Rational]]) -> None:
             kinds[kind] = kinds.get(kind, ZERO) + ONE
 
 
+@remember
 def total(*terms: Expr) -> Expr:
     """What Add(*terms) is, without the Mul by which SymPy puts coefficients to terms."""
     number = ZERO
@@ -205,7 +217,7 @@ def total(*terms: Expr) -> Expr:
         return total(number, *result)
     if len(result) == 1 and number is ZERO:
         return result[0]
-    result.sort(key=cmp_to_key(Basic.compare))
+    result.sort(key=CANONICAL)
     return Add._from_args([number] * (number is not ZERO) + result, True)
 
 
@@ -216,10 +228,12 @@ def negate(expr: Expr) -> Expr:
     return product(MINUS_ONE, expr)
 
 
+@remember  # the same for many equations: steps that add keep it
 def difference(lhs: Expr, rhs: Expr) -> Expr:
     return lhs if rhs is ZERO else total(lhs, negate(rhs))
 
 
+@remember
 def power(base: Expr, exponent: Expr) -> Expr:
     """base**exponent; a rational power moves into products, powers and exponentials only if
     integer.
@@ -254,7 +268,7 @@ def call(function: type, arg: Expr) -> Expr:
         return function(arg)
     if function is exp:
         powers, rest = [], []
-        for term in Add.make_args(arg):
+        for term in summands_of(arg):
             times, kernel = (ONE, term) if not isinstance(term, Mul) else term.as_coeff_Mul()
             if isinstance(kernel, log):
                 powers.append(power(kernel.args[0], times))

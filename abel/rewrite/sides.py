@@ -5,15 +5,15 @@ What a wrong branch leads to, `abel.verify` refutes.
 
 from __future__ import annotations
 
-from sympy import Add, Expr, Mul, Pow, Rational, exp, log
+from sympy import Expr, Mul, Pow, Rational, exp, log
 
-from abel.equation import ONE, has_x, split_factor
+from abel.equation import ONE, factors_of, has_x, split_factor, summands_of
 from abel.rewrite.nodes import INVERSE, base_exponent, call, power, product, total
 
 
 def has_root(side: Expr, index: int) -> bool:
     """Whether the x-part of a side is an index-th power (an exponential always is)."""
-    factors = Mul.make_args(split_factor(side)[1])
+    factors = factors_of(split_factor(side)[1])
     return all(type(f) is exp or base_exponent(f)[1].p % index == 0 for f in factors)
 
 
@@ -28,7 +28,7 @@ def root(side: Expr, index: int) -> Expr:
         call(exp, product(Rational(1, index), f.args[0]))
         if isinstance(f, exp)
         else exact_root(f, index)
-        for f in Mul.make_args(rest)
+        for f in factors_of(rest)
     ]
     return product(plain_root(free, index), *taken)
 
@@ -52,7 +52,7 @@ def is_exponential(factor: Expr) -> bool:
 def has_exponential(side: Expr) -> bool:
     """Whether the x-part of a side is a product of exponentials."""
     rest = split_factor(side)[1]
-    return rest is not ONE and all(map(is_exponential, Mul.make_args(rest)))
+    return rest is not ONE and all(map(is_exponential, factors_of(rest)))
 
 
 def logarithm(side: Expr) -> Expr:
@@ -62,14 +62,14 @@ def logarithm(side: Expr) -> Expr:
     free, rest = split_factor(side)
     exponents = [
         f.args[0] if isinstance(f, exp) else product(f.exp, call(log, f.base))
-        for f in Mul.make_args(rest)
+        for f in factors_of(rest)
     ]
     return total(call(log, free), *exponents)
 
 
 def has_logarithm(side: Expr) -> bool:
     """Whether a summand has a logarithm as a factor, which exp would turn into a power."""
-    return any(isinstance(f, log) for part in Add.make_args(side) for f in Mul.make_args(part))
+    return any(isinstance(f, log) for part in summands_of(side) for f in factors_of(part))
 
 
 def never_zero(expr: Expr) -> bool:

@@ -6,7 +6,7 @@ from math import comb
 
 from sympy import Add, Expr, Integer, Mul, Pow
 
-from abel.equation import ONE, X, has_x, remember, split_factor
+from abel.equation import ONE, X, factors_of, has_x, remember, split_factor, summands_of
 from abel.rewrite.nodes import base_exponent, power, product, rebuild, total
 
 MAX_POLYNOMIAL_DEGREE = 1000  # of a polynomial that is written as its coefficients
@@ -23,11 +23,11 @@ def is_sum(factor: Expr) -> bool:
 @remember
 def expandable(expr: Expr) -> bool:
     """Whether some product or power in `expr` distributes over a sum."""
-    if isinstance(expr, Mul) and any(is_sum(factor) for factor in expr.args):
+    if isinstance(expr, Mul) and any(map(is_sum, expr.args)):
         return True
     if isinstance(expr, Pow) and is_sum(expr):
         return True
-    return any(expandable(arg) for arg in expr.args)
+    return any(map(expandable, expr.args))
 
 
 @remember
@@ -38,7 +38,7 @@ def expanded_size(expr: Expr) -> tuple[int, int]:
         n = min(expr.exp.p, 64)
         total = min(max(comb(summands + n - 1, n), expr.exp.p), MAX_TERMS)
         return total, total * (1 + min(summands, n) * (2 + nodes // summands))
-    sizes = [expanded_size(arg) for arg in expr.args]
+    sizes = list(map(expanded_size, expr.args))
     if isinstance(expr, Add):
         return min(sum(s for s, _ in sizes), MAX_TERMS), 1 + sum(n for _, n in sizes)
     if isinstance(expr, Mul):
@@ -82,10 +82,10 @@ def distribute(factors: list[Expr]) -> Expr:
         grown: list[Expr] = []
         for term in terms:
             if divides(factor, term):
-                grown += Add.make_args(expand(product(term, factor)))
+                grown += summands_of(expand(product(term, factor)))
             else:
                 grown += [product(term, summand) for summand in factor.args]
-        terms = list(Add.make_args(total(*grown)))
+        terms = list(summands_of(total(*grown)))
     return total(*terms)
 
 
@@ -93,7 +93,7 @@ def divides(factor: Expr, term: Expr) -> bool:
     """Whether `factor` is a denominator of `term`."""
     return any(
         isinstance(part, Pow) and part.exp.is_negative and part.base == factor
-        for part in Mul.make_args(term)
+        for part in factors_of(term)
     )
 
 
@@ -119,7 +119,7 @@ def collectable(expr: Expr) -> bool:
         parts = [split_factor(arg)[1] for arg in expr.args if has_x(arg)]
         if len(set(parts)) < len(parts):
             return True
-    return any(collectable(arg) for arg in expr.args)
+    return any(map(collectable, expr.args))
 
 
 @remember
@@ -147,7 +147,7 @@ def collect(expr: Expr) -> Expr:
 def coefficients(expr: Expr) -> tuple[Expr, ...] | None:
     """Coefficients of an expanded polynomial in x, constant first; None for anything else."""
     found: dict[int, list[Expr]] = {}
-    for term in Add.make_args(expr):
+    for term in summands_of(expr):
         free, rest = split_factor(term)
         base, exponent = base_exponent(rest)
         if rest is not ONE and (base != X or exponent < 0):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import comb, gcd, lcm
 from typing import NamedTuple
 
@@ -20,11 +20,19 @@ from sympy import (
     tan,
 )  # fmt: skip
 
-from abel.equation import MINUS_ONE, ONE, ZERO, has_x, num_nodes, remember, split_factor
+from abel.equation import (
+    MINUS_ONE,
+    ONE,
+    ZERO,
+    has_x,
+    num_nodes,
+    remember,
+    split_factor,
+    summands_of,
+)
 from abel.numeric import is_zero
 from abel.operations.legality import MAX_NODES, Facts, Sides
 from abel.operations.row import Applied, Operation
-from abel.operations.world.factoring import gap
 from abel.rewrite import (
     call,
     collect,
@@ -72,19 +80,19 @@ WITHOUT_ANGLE: dict[tuple[type, type], Callable[[Expr], Expr]] = {
 # ---- expand-angles: all angles of a kind become one ----
 
 
-def angles_of(expr: Expr) -> Iterator[Expr]:
+@remember
+def angles_of(expr: Expr) -> tuple[Expr, ...]:
     """Sines, cosines and tangents of functions of x, outermost first."""
-    if has_x(expr):
-        if isinstance(expr, ANGULAR):
-            yield expr
-        for arg in expr.args:
-            yield from angles_of(arg)
+    if not has_x(expr):
+        return ()
+    inside = [angle for arg in expr.args for angle in angles_of(arg)]
+    return tuple(dict.fromkeys([expr, *inside] if isinstance(expr, ANGULAR) else inside))
 
 
 def parts_of_angle(angle: Expr) -> list[tuple[Expr, Rational]]:
     """The terms of an angle as units times rational numbers: 2*x/3 + b is 2/3 of x and 1 of b."""
     found = []
-    for term in Add.make_args(angle):
+    for term in summands_of(angle):
         number, rest = term.as_coeff_Mul()
         found.append((rest, number) if has_x(term) else (term, ONE))
     return found
@@ -102,9 +110,7 @@ class Angles(NamedTuple):
         alike = all(other.args == node.args for other in self.nodes)
         mixed = len({type(other) for other in self.nodes}) > 1
         return (
-            alike
-            and len(Add.make_args(node.args[0])) == 1
-            and not (mixed and isinstance(node, tan))
+            alike and len(summands_of(node.args[0])) == 1 and not (mixed and isinstance(node, tan))
         )
 
 
@@ -203,9 +209,8 @@ def expand_is_legal(sides: Sides, _: Facts | None) -> bool:
     return (lhs, rhs) != (sides.lhs, sides.rhs) and num_nodes(lhs) + num_nodes(rhs) <= MAX_NODES
 
 
-@remember
 def has_angle(expr: Expr) -> bool:
-    return next(angles_of(expr), None) is not None
+    return bool(angles_of(expr))
 
 
 # ---- sum-to-product: sin(A) + sin(B) = 0 is a product ----
@@ -253,7 +258,7 @@ def spread(angle: Expr) -> Expr:
 
 
 def sum_to_product(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
-    found = as_product(gap(lhs, rhs))
+    found = as_product(difference(lhs, rhs))
     if found is None:
         raise ValueError(f"'{lhs} = {rhs}' is no sum of two sines or cosines")
     return found, ZERO, None
@@ -262,7 +267,7 @@ def sum_to_product(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
 def sum_to_product_is_legal(sides: Sides, _: Facts | None) -> bool:
     if not (has_angle(sides.lhs) or has_angle(sides.rhs)):
         return False
-    found = as_product(gap(sides.lhs, sides.rhs))
+    found = as_product(difference(sides.lhs, sides.rhs))
     return found is not None and sides.lead_on(sum_to_product)
 
 

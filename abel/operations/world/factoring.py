@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flint import Ordering, fmpq, fmpq_mpoly_ctx
 from sympy import Add, E, Expr, Integer, Mul, Pow, Rational, exp
 
-from abel.equation import ONE, ZERO, has_x, num_nodes, remember
+from abel.equation import ONE, ZERO, factors_of, has_x, num_nodes, remember, summands_of
 from abel.operations.forks import factors
 from abel.operations.legality import MAX_BITS, Facts, Sides
 from abel.operations.row import Applied, Operation
@@ -18,7 +18,6 @@ MAX_EXPANDED = 300  # nodes of what is expanded on the way
 MAX_TERMS, MAX_GENERATORS = 40, 8
 MAX_DEGREE, MAX_SIZE = 30, 400  # of a generator; product of (degree + 1) over them
 
-gap = remember(difference)  # the same for many states: steps that add keep it
 Key = tuple[Expr, Expr]  # base and what its exponent is a rational multiple of
 
 
@@ -32,7 +31,7 @@ class Monomial(NamedTuple):
 def monomial(term: Expr) -> Monomial | None:
     """2*a*x**2*exp(3*x) is 2 with {a: 1, x: 2, (E, x): 3}."""
     number, powers = ONE, dict[Key, Rational]()
-    for factor in Mul.make_args(term):
+    for factor in factors_of(term):
         if factor.is_Rational:
             number *= factor
             continue
@@ -55,7 +54,7 @@ def factored(side: Expr) -> Expr | None:
     """
     if grows_past(side, MAX_EXPANDED) or num_nodes(side) > MAX_EXPANDED:
         return None
-    summands = Add.make_args(expand(side))
+    summands = summands_of(expand(side))
     terms = [found for found in map(monomial, summands) if found is not None]
     if not 1 < len(summands) == len(terms) <= MAX_TERMS:
         return None
@@ -119,14 +118,14 @@ def as_sum(polynomial, keys: list[Key], scale: list[int]) -> Expr:
 
 
 def factor(lhs: Expr, rhs: Expr, _: Expr | None) -> Applied:
-    found = factored(gap(lhs, rhs))
+    found = factored(difference(lhs, rhs))
     if found is None:
         raise ValueError(f"'{lhs} = {rhs}' does not factor")
     return found, ZERO, None
 
 
 def factor_is_legal(sides: Sides, _: Facts | None) -> bool:
-    found = factored(gap(sides.lhs, sides.rhs))
+    found = factored(difference(sides.lhs, sides.rhs))
     return found is not None and (found != sides.lhs or sides.rhs is not ZERO)
 
 

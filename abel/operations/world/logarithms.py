@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import gcd, lcm
 
-from sympy import Add, E, Expr, I, Integer, LambertW, Mul, Pow, Rational, exp, log, pi
+from sympy import Add, E, Expr, I, Integer, LambertW, Pow, Rational, exp, log, pi
 
-from abel.equation import ONE, has_x, ordered_args, remember, split_factor
+from abel.equation import ONE, factors_of, has_x, ordered_args, remember, split_factor
 from abel.operations.forks import Fork, Taken
 from abel.operations.legality import Facts, Sides
 from abel.operations.row import Applied, Operation, both
@@ -25,7 +25,7 @@ def split_logarithms(expr: Expr) -> Expr:
     if not isinstance(expr, log):
         return rebuild(expr, args)
     parts, numbers = [], []
-    for factor in Mul.make_args(args[0]):
+    for factor in factors_of(args[0]):
         if not has_x(factor):
             numbers.append(factor)
         elif isinstance(factor, exp):

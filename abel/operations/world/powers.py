@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import gcd, lcm
 
-from sympy import Expr, I, Integer, Mul, Pow, Rational, exp, pi
+from sympy import Expr, I, Integer, Pow, Rational, exp, pi
 
-from abel.equation import MINUS_ONE, ONE, ZERO, X, has_x, remember, split_factor
+from abel.equation import MINUS_ONE, ONE, ZERO, X, factors_of, has_x, remember, split_factor
 from abel.numeric import is_zero
 from abel.operations.forks import Fork, Taken
 from abel.operations.legality import Facts, Sides
@@ -33,7 +33,7 @@ def undone(lhs: Expr, rhs: Expr, term: Expr) -> tuple[Expr, Expr, Expr] | None:
         return None
     free, rest = split_factor(lhs)
     exponents = []
-    for factor in Mul.make_args(rest):
+    for factor in factors_of(rest):
         base, exponent = factor.as_base_exp() if isinstance(factor, Pow) else (factor, ONE)
         if base != term.base or has_x(exponent):
             return None
@@ -70,7 +70,7 @@ def rooted(side: Expr, t: Expr) -> Expr | None:
         return None
     free, rest = split_factor(side)
     taken = []
-    for factor in Mul.make_args(rest):
+    for factor in factors_of(rest):
         if isinstance(factor, exp):
             taken.append(call(exp, product(ONE / t, factor.args[0])))
         elif isinstance(factor, Pow) and factor.exp.is_Integer and factor.exp.p % t.p == 0:
@@ -100,7 +100,7 @@ def undo_power_forks(step: Taken) -> list[Fork]:
 
     u**(p/q) = r says u**p = r**q, of which u = r**(q/p) is one solution.
     """
-    terms = Mul.make_args(split_factor(step.lhs)[1])
+    terms = factors_of(split_factor(step.lhs)[1])
     t = total(*[f.exp if isinstance(f, Pow) else ONE for f in terms])
     if is_zero(step.after) or (has_x(step.rhs) and not (t.is_Integer and has_x(step.after))):
         return []
@@ -134,8 +134,8 @@ def unit(turns: Rational) -> Expr:
 def common_root(lhs: Expr, rhs: Expr) -> Expr | None:
     """The root of which all roots of one base are powers, if there are several kinds."""
     indices: dict[Expr, set[int]] = {}
-    for side in (lhs, rhs):
-        collect_indices(side, indices)
+    for base, index in root_indices(lhs) + root_indices(rhs):
+        indices.setdefault(base, set()).add(index)
     for base, found in indices.items():
         index = lcm(*found)
         if index not in found and index <= MAX_INDEX:
@@ -143,14 +143,15 @@ def common_root(lhs: Expr, rhs: Expr) -> Expr | None:
     return None
 
 
-def collect_indices(expr: Expr, indices: dict[Expr, set[int]]) -> None:
-    """The indices of roots of functions of x, by what is under them."""
+@remember
+def root_indices(expr: Expr) -> tuple[tuple[Expr, int], ...]:
+    """What is under each root of a function of x, and the index of the root."""
     if not has_x(expr):
-        return
+        return ()
+    found = [root for arg in expr.args for root in root_indices(arg)]
     if isinstance(expr, Pow) and expr.exp.is_Rational and expr.exp.q > 1:
-        indices.setdefault(expr.base, set()).add(expr.exp.q)
-    for arg in expr.args:
-        collect_indices(arg, indices)
+        found.insert(0, (expr.base, expr.exp.q))
+    return tuple(dict.fromkeys(found))
 
 
 @remember
@@ -186,7 +187,7 @@ def matching(lhs: Expr, rhs: Expr) -> Applied | None:
         return None
     value = product(rhs, power(free, MINUS_ONE))
     exponents: dict[int, Expr] = {}
-    for factor in Mul.make_args(value):
+    for factor in factors_of(value):
         base, exponent = factor.as_base_exp() if isinstance(factor, Pow) else (factor, ONE)
         if not (base.is_Rational and base.is_positive and exponent.is_Rational):
             return None
