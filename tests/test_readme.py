@@ -273,7 +273,7 @@ def test_flags_in_running_text_are_flags():
         if text.startswith("--"):
             found |= set(re.findall(r"--[a-z][\w-]*", text))
     of_others = {"--seed", "--check", "--again", "--engine", "--eval", "--keep"}
-    of_others |= {"--port", "--workers", "--memory", "--report"}
+    of_others |= {"--port", "--workers", "--memory", "--report", "--times"}
     assert len(found) > 25 and not found - known - of_others
 
 

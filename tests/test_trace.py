@@ -194,7 +194,8 @@ def test_every_edit_of_a_field_is_caught_and_named(trace, times):
     for number, name in places:
         owner = trace if number is None else trace.steps[number]
         value = getattr(owner, name)
-        for text in edits(value, pools.get(name, ["a > 0", "a**2"]), rng)[-most:]:
+        others = edits(value, pools.get(name, ["a > 0", "a**2"]), rng)
+        for text in rng.sample(others, min(most, len(others))):
             if text == value:
                 continue
             change = {name: text} if number is None else {"step": (number, name, text)}

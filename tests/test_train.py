@@ -205,10 +205,8 @@ def test_without_a_learning_rate_nothing_is_learned(tmp_path, capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["ppo-tree-rc-buf-cov", "c5"])
 def test_the_papers_presets_run(preset, tmp_path):
-    (tmp_path / "few.txt").write_text("a*x^2 + b*x + c = 0\nexp(2*x) + a = exp(x)\na*x + b = c\n")
-    small = "--num-steps 128 --total-timesteps 256 --num-epochs 2 --eval-problems 5"
-    flags = ["--preset", preset, "--dataset", str(tmp_path / "few.txt"), *small.split()]
-    flags += ["--out", str(tmp_path / "runs")]
+    small = "--num-envs 4 --num-steps 64 --total-timesteps 512 --num-epochs 2 --eval-problems 5"
+    flags = ["--preset", preset, "--dataset", "open_small", "--out", str(tmp_path), *small.split()]
     assert train_ppo.run(flags) == 0
 
 
