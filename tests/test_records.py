@@ -25,7 +25,7 @@ from abel.learner.records import (
     save_checkpoint,
     write_json,
 )
-from tests.test_train import SMALL, run_in, same, train
+from tests.test_train import LONGER, SMALL, fixture_whole, run_in, same, train  # noqa: F401
 
 PROJECT = Path(train_ppo.__file__).parent
 
@@ -214,10 +214,10 @@ def test_two_trainings_of_one_name_do_not_share_a_directory(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_is_resumed_by_one_process_at_a_time_and_survives_a_full_disk(tmp_path, capsys):
-    flags = [*SMALL, "--total-timesteps", "2048", "--out"]
-    assert train_ppo.run([*flags, str(tmp_path / "whole")]) == 0
-    script = [sys.executable, train_ppo.__file__, *flags, str(tmp_path / "run")]
+def test_a_run_is_resumed_by_one_process_at_a_time_and_survives_a_full_disk(
+    whole, tmp_path, capsys
+):
+    script = [sys.executable, train_ppo.__file__, *LONGER, str(tmp_path / "run")]
     first = subprocess.Popen(script, stdout=subprocess.DEVNULL)
     while not list(tmp_path.glob("run/*/last.pt")):
         time.sleep(0.02)
@@ -225,7 +225,6 @@ def test_a_run_is_resumed_by_one_process_at_a_time_and_survives_a_full_disk(tmp_
     run = run_in(tmp_path / "run")
     kept = (run / "last.pt").read_bytes()
 
-    capsys.readouterr()
     assert train_ppo.run(["--resume", str(run)]) == 2
     said = capsys.readouterr().err
     assert f"is in use by process {first.pid} on" in said and said.count("\n") == 1
@@ -241,5 +240,5 @@ def test_a_run_is_resumed_by_one_process_at_a_time_and_survives_a_full_disk(tmp_
     assert "File too large" in third.stderr and ".pt" in third.stderr
     assert (run / "last.pt").read_bytes() == kept and not list(run.glob("*.tmp"))
 
-    assert train_ppo.run(["--resume", str(run)]) == 0
-    assert same(run_in(tmp_path / "whole"), run)
+    assert train("--resume", str(run)).returncode == 0
+    assert same(whole, run)

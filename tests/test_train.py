@@ -130,13 +130,22 @@ def test_two_runs_of_one_seed_are_equal_whatever_the_hash_seed(tmp_path):
             assert np.array_equal(first[tag], second[tag]), tag
 
 
+LONGER = [*SMALL, "--total-timesteps", "2048", "--out"]
+
+
+@pytest.fixture(scope="session", name="whole")
+def fixture_whole(tmp_path_factory):
+    """A run that nothing interrupts, in a process of its own as those that are compared with it."""
+    out = tmp_path_factory.mktemp("whole")
+    assert train(*LONGER, str(out)).returncode == 0
+    return run_in(out)
+
+
 @pytest.mark.slow
-def test_a_killed_run_resumes_bit_for_bit(tmp_path):
+def test_a_killed_run_resumes_bit_for_bit(whole, tmp_path):
     """So does one that stops between iterations, with other settings: test_loop."""
-    flags = [*SMALL, "--total-timesteps", "2048", "--out"]
-    assert train_ppo.run([*flags, str(tmp_path / "whole")]) == 0
     child = subprocess.Popen(
-        [sys.executable, SCRIPT, *flags, str(tmp_path / "killed")], stdout=subprocess.DEVNULL
+        [sys.executable, SCRIPT, *LONGER, str(tmp_path / "killed")], stdout=subprocess.DEVNULL
     )
     while not list(tmp_path.glob("killed/*/last.pt")):
         time.sleep(0.05)
@@ -146,7 +155,7 @@ def test_a_killed_run_resumes_bit_for_bit(tmp_path):
     run = run_in(tmp_path / "killed")
     assert torch.load(run / "last.pt", weights_only=True)["step"] < 2048
     assert train("--resume", str(run)).returncode == 0
-    assert same(run_in(tmp_path / "whole"), run)
+    assert same(whole, run)
 
 
 @pytest.mark.slow
