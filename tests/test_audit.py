@@ -171,7 +171,7 @@ def test_offsets_are_as_small_as_they_say_and_on_the_side_they_say():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ATTACKS)
 def test_constructed_truth_and_numbers_agree(name, times):
-    unproven = attack(name, 60 * times, 7, lambda *_: Verdict("unproven"), 10)
+    unproven = attack(name, 80 * times, 7, lambda *_: Verdict("unproven"), 10)
     assert unproven.disagreements == [] and unproven.false == []
     assert 5 < unproven.counts["true_roots"] and unproven.counts["others"] > 0
 
