@@ -66,6 +66,10 @@ RUN_AS: dict[str, tuple[str | None, str]] = {
         'pytest -q -n auto -m "slow or not slow" tests/test_stats.py',
         LONG,
     ),
+    "pytest -q -n auto -m slow --times 10": (
+        "pytest -q -n auto -m slow --times 2 tests/test_fuzz.py",
+        LONG,
+    ),
     "pytest -q -n auto --cov=abel": ("pytest -q -n auto --cov=abel tests/test_trace.py", LONG),
     "pip install .": (None, "fills the other home"),
     ".ci/run": (None, "the gates run all tests, as the command before it does"),

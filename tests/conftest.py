@@ -1,4 +1,7 @@
-"""The scripts at the top can be imported by the tests; coverage leaves the slow ones alone."""
+"""The scripts at the top can be imported by the tests; coverage leaves the slow ones alone.
+
+Random tests play a sample. `--times 10` has them play ten times as much of it.
+"""
 
 import sys
 from pathlib import Path
@@ -8,6 +11,17 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 torch.set_num_threads(1)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--times", type=int, default=1, help="random tests play so many times as many cases"
+    )
+
+
+@pytest.fixture(scope="session")
+def times(request: pytest.FixtureRequest) -> int:
+    return request.config.getoption("--times")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

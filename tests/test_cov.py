@@ -80,9 +80,11 @@ def play(
 @pytest.mark.parametrize(("family", "text"), CASES)
 def test_the_honest_route_is_proved_with_and_without_relabeling(family, text):
     steps = STEPS[family]
-    num_cov = steps.count("cov")
-    for before in itertools.product((False, True), repeat=num_cov):
-        for after in itertools.product((False, True), repeat=num_cov):
+    choices = [*itertools.product((False, True), repeat=steps.count("cov"))]
+    if family == "exponential" and "exp(1*x)" not in text:
+        choices = [choices[0], choices[-1]]  # never or always; the mixtures are those of rate 1
+    for before in choices:
+        for after in choices:
             env = play(text, steps, before, after)
             assert env.solved, env.trace().to_text()
             assert env.verdict.valid_when is None

@@ -36,7 +36,7 @@ def test_trajectories_do_not_depend_on_the_hash_seed():
             stdout=subprocess.PIPE,
             text=True,
         )
-        for seed in "012"
+        for seed in "01"
     ]
     digests = {run.communicate()[0] for run in runs}
     assert len(digests) == 1 and all(run.returncode == 0 for run in runs)

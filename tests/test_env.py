@@ -136,8 +136,9 @@ def test_the_exploit_solves_nothing():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["open_small", "small", "poesia", "abel_level2"])
-def test_the_exploit_solves_no_equation_of_a_dataset(name):
+def test_the_exploit_solves_no_equation_of_a_dataset(name, times):
     problems = load_dataset(name, "all")
+    problems = random.Random(0).sample(problems, min(len(problems), 150 * times))
     env = Env(problems, EnvConfig(max_steps=30))
     claims = 0
     for index in range(len(problems)):
@@ -215,10 +216,10 @@ def test_random_play_claims_no_false_root():
 
 
 @pytest.mark.slow
-def test_ten_thousand_random_episodes_claim_no_false_root():
-    random_play(5000, 1, EnvConfig(max_steps=7), sense=0)
-    solved, checked = random_play(5000, 2, EnvConfig(max_steps=10), sense=0.7)
-    assert solved > 1000 and len(checked) > 100
+def test_a_thousand_random_episodes_claim_no_false_root(times):
+    random_play(500 * times, 1, EnvConfig(max_steps=7), sense=0)
+    solved, checked = random_play(500 * times, 2, EnvConfig(max_steps=10), sense=0.7)
+    assert solved > 200 * times and len(checked) > 30
 
 
 def test_a_warm_cache_gives_the_same_run():

@@ -27,7 +27,13 @@ CPU_LIMIT = 10  # seconds for one case, which takes milliseconds: a hang, not a 
 
 def sizes(few: int, many: int):
     """A test of `few` cases, and a slow one of `many`; the same cases every time."""
-    return pytest.mark.parametrize("count", [few, pytest.param(many, marks=pytest.mark.slow)])
+    counts = [few, pytest.param(many, marks=pytest.mark.slow)]
+    return pytest.mark.parametrize("count", counts, indirect=True)
+
+
+@pytest.fixture(name="count")
+def fixture_count(request, times):
+    return request.param * times
 
 
 def run(check, count: int, **options) -> None:
@@ -277,7 +283,7 @@ def any_text(text):
     assert time.process_time() - start < CPU_LIMIT, text
 
 
-@sizes(150, 7000)
+@sizes(100, 1000)
 def test_any_text_is_an_equation_or_a_parse_error(count):
     run(any_text, count)
 
@@ -300,7 +306,7 @@ def any_equation(tree):
         assert abs(wanted - got) <= 1e-20 * max(size, other, 1), f"{text}: {side}"
 
 
-@sizes(80, 2000)
+@sizes(60, 400)
 def test_text_means_what_it_says_and_survives_printing(count):
     run(any_equation, count)
 
@@ -362,7 +368,7 @@ def any_episode(tree, config, choices):
     assert time.process_time() - start < CPU_LIMIT, tree
 
 
-@sizes(40, 800)
+@sizes(40, 200)
 def test_an_episode_breaks_nothing_and_claims_only_roots(count):
     CHECKED.clear()
     run(any_episode, count)
@@ -404,7 +410,7 @@ def fill(tree, value):
     return (tree[0], *(fill(arg, value) for arg in tree[1:]))
 
 
-@sizes(60, 1000)
+@sizes(60, 250)
 def test_a_claimed_root_is_a_root(count):
     CHECKED.clear()
     run(any_claim, count)

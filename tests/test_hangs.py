@@ -100,8 +100,8 @@ def test_odd_texts_are_read_or_refused_at_once_and_their_steps_are_quick():
 
 @pytest.mark.slow
 @pytest.mark.no_cover
-def test_many_odd_texts_are_read_or_refused_at_once_and_their_steps_are_quick():
-    assert play_many(range(1000, 4_000), 8) > 6_000
+def test_many_odd_texts_are_read_or_refused_at_once_and_their_steps_are_quick(times):
+    assert play_many(range(1000, 1000 + 400 * times), 8) > 800 * times
 
 
 HANGS = [  # each kept version 0.1.0 busy for seconds at least, or ended in a MemoryError
@@ -230,7 +230,7 @@ def test_a_root_too_large_to_carry_back_is_none():
 def test_angles_of_nested_roots_are_not_evaluated_by_sympy(monkeypatch):
     """cos of such a root once took seven minutes of a training: SymPy looked for its digits."""
     root = Integer(2)
-    for n in range(3, 9):
+    for n in range(3, 7):
         root = n + cbrt(root) * sqrt(root + n)
     table = sympy.core.evalf.evalf_table
     for function in (sympy.sin, sympy.cos, sympy.tan):

@@ -3,6 +3,7 @@
 import ast
 import configparser
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -108,27 +109,47 @@ def test_every_file_is_read_by_the_oldest_python_and_imports_nothing_that_newer_
     assert not {name.split(".")[0] for name in found} & GONE
 
 
+# What an installed package finds, asked in one process.
+ASKED = """
+import json
+from importlib.resources import files
+import abel
+from abel.picov.network import load_generator
+from abel.search.oracle import Oracle
+load_generator()
+print(json.dumps({
+    "package": abel.__file__,
+    "num_problems": len(abel.load_dataset("open_wild", "zeroshot")),
+    "page": str(files("abel") / "playground/static/page.js"),
+    "root": str(Oracle(9)("x + a = 0").root),
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """Where a scheme of installation puts the package; each is used by several tests."""
+    made = {}
+
+    def install(scheme):
+        if scheme not in made:
+            env = tmp_path_factory.mktemp("env")
+            run("-m", "pip", "install", *BUILD, scheme, env, wheel, cwd=env)
+            made[scheme] = env / ("" if scheme == "--target" else SITE)
+        return made[scheme]
+
+    return install
+
+
 @pytest.mark.slow
 @needs_setuptools
 @pytest.mark.parametrize("scheme", ["--prefix", "--target"])
-def test_an_installed_package_solves_with_its_bundled_agent(scheme, wheel, clone, tmp_path):
-    run("-m", "pip", "install", *BUILD, scheme, tmp_path / "env", wheel, cwd=tmp_path)
-    path = tmp_path / "env" / ("" if scheme == "--target" else SITE)
+def test_an_installed_package_solves_with_its_bundled_agent(scheme, installed, clone, tmp_path):
+    path = installed(scheme)
     elsewhere = clone.parent  # where a folder named abel lies that is not the package
-    found = run("-c", "import abel; print(abel.__file__)", cwd=elsewhere, path=path)
-    assert Path(found.strip()).parent == path / "abel"
-    load = "import abel; print(len(abel.load_dataset('open_wild', 'zeroshot')))"
-    assert int(run("-c", load, cwd=elsewhere, path=path)) > 0
-    solved = run("-m", "evaluate", "--equation", "a*x + b = 0", cwd=elsewhere, path=path)
-    assert "x = -b/a" in solved and "proved" in solved
-    page = (
-        "from importlib.resources import files; print(files('abel') / 'playground/static/page.js')"
-    )
-    assert Path(run("-c", page, cwd=elsewhere, path=path).strip()).is_file()
-    learned = "from abel.picov.network import load_generator; load_generator()"
-    run("-c", learned, cwd=elsewhere, path=path)
-    oracle = "from abel.search.oracle import Oracle; print(Oracle(9)('x + a = 0').root)"
-    assert run("-c", oracle, cwd=elsewhere, path=path).strip() == "-a"
+    found = json.loads(run("-c", ASKED, cwd=elsewhere, path=path))
+    assert Path(found["package"]).parent == path / "abel"
+    assert found["num_problems"] > 0 and found["root"] == "-a" and Path(found["page"]).is_file()
     trace = run("-m", "evaluate", "--equation", "x + a = b", "--format", "json",
                 cwd=elsewhere, path=path)  # fmt: skip
     (tmp_path / "trace.json").write_text(trace, encoding="utf-8")
@@ -140,11 +161,10 @@ def test_an_installed_package_solves_with_its_bundled_agent(scheme, wheel, clone
 
 @pytest.mark.slow
 @needs_setuptools
-def test_an_installed_package_trains_from_any_folder_and_solves_with_that_run(wheel, tmp_path):
-    run("-m", "pip", "install", *BUILD, "--prefix", tmp_path / "env", wheel, cwd=tmp_path)
-    path, elsewhere = tmp_path / "env" / SITE, tmp_path / "elsewhere"
+def test_an_installed_package_trains_from_any_folder_and_solves_with_that_run(installed, tmp_path):
+    path, elsewhere = installed("--prefix"), tmp_path / "elsewhere"
     elsewhere.mkdir()
-    small = ("--dataset", "abel_level1", "--total-timesteps", 1024, "--num-envs", 8,
+    small = ("--dataset", "abel_level1", "--total-timesteps", 512, "--num-envs", 8,
              "--num-steps", 16, "--minibatch-size", 64, "--eval-period", 512)  # fmt: skip
     run("-m", "train_ppo", *small, cwd=elsewhere, path=path)
     (trained,) = (elsewhere / "runs").glob("abel_level1__*")
@@ -152,7 +172,7 @@ def test_an_installed_package_trains_from_any_folder_and_solves_with_that_run(wh
                 "abel_level1", "--split", "train", "--decoder", "greedy",
                 cwd=elsewhere, path=path)  # fmt: skip
     assert "16 equations" in table
-    assert not list((tmp_path / "env").rglob("runs/abel_level1__*"))
+    assert not [*path.parents[len(SITE.parts) - 1].rglob("runs/abel_level1__*")]
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def test_an_agent_learns_the_new_row(cube, tmp_path, capsys):
     equations = [f"cbrt(x) = {c}" for c in "abcd"] + [f"cbrt(x + {c}) = d" for c in "abcf"]
     data = tmp_path / "cubes.txt"
     data.write_text("\n".join(equations))
-    flags = ["--dataset", str(data), "--total-timesteps", "12000", "--out", str(tmp_path)]
+    flags = ["--dataset", str(data), "--total-timesteps", "7000", "--out", str(tmp_path)]
     assert train_ppo.run([*flags, "--num-envs", "16", "--num-steps", "16"]) == 0
     (run,) = tmp_path.glob("cubes__*")
     capsys.readouterr()

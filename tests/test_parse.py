@@ -236,11 +236,11 @@ def random_text(rng, depth):
     return f"{name}({first}{base})"
 
 
-@pytest.mark.parametrize("count", [1000, pytest.param(20_000, marks=pytest.mark.slow)])
-def test_what_is_printed_of_any_text_is_read_as_the_same(count):
+@pytest.mark.parametrize("count", [500, pytest.param(1500, marks=pytest.mark.slow)])
+def test_what_is_printed_of_any_text_is_read_as_the_same(count, times):
     """What SymPy prints of sinh(log2(asinh(x))) was refused: it makes u^(1/log(2)) of exp(v)."""
     refused = 0
-    for i in range(count):
+    for i in range(count * times):
         rng = random.Random(f"printed {i}")
         text = random_text(rng, rng.randint(1, 5))
         try:
@@ -249,7 +249,7 @@ def test_what_is_printed_of_any_text_is_read_as_the_same(count):
             refused += 1
             continue
         assert parse_expression(sstr(expr)) == expr, text
-    assert refused < count / 4
+    assert refused < count * times / 4
 
 
 @pytest.mark.parametrize("text", [

@@ -142,6 +142,7 @@ def test_every_room_is_on_the_pages():
 SHOWN = re.findall(r"^```\n\$ python evaluate\.py ([^\n]*)\n(.*?)^```", EVERY_PAGE, re.S | re.M)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags, shown", SHOWN, ids=[flags for flags, _ in SHOWN])
 def test_what_is_shown_is_what_the_agent_prints(flags, shown, capsys):
     assert evaluate.run(shlex.split(flags)) == 0

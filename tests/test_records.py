@@ -26,7 +26,7 @@ from abel.learner.records import (
     save_checkpoint,
     write_json,
 )
-from tests.test_train import SMALL, run_in, same, train
+from tests.test_train import LONGER, SMALL, fixture_whole, run_in, same, train  # noqa: F401
 
 PROJECT = Path(train_ppo.__file__).parent
 
@@ -215,10 +215,10 @@ def test_two_trainings_of_one_name_do_not_share_a_directory(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_is_resumed_by_one_process_at_a_time_and_survives_a_full_disk(tmp_path):
-    flags = [*SMALL, "--total-timesteps", "2048", "--out"]
-    assert train(*flags, str(tmp_path / "whole")).returncode == 0
-    script = [sys.executable, train_ppo.__file__, *flags, str(tmp_path / "run")]
+def test_a_run_is_resumed_by_one_process_at_a_time_and_survives_a_full_disk(
+    whole, tmp_path, capsys
+):
+    script = [sys.executable, train_ppo.__file__, *LONGER, str(tmp_path / "run")]
     first = subprocess.Popen(script, stdout=subprocess.DEVNULL)
     while not list(tmp_path.glob("run/*/last.pt")):
         time.sleep(0.02)
@@ -226,9 +226,9 @@ def test_a_run_is_resumed_by_one_process_at_a_time_and_survives_a_full_disk(tmp_
     run = run_in(tmp_path / "run")
     kept = (run / "last.pt").read_bytes()
 
-    second = train("--resume", str(run))
-    assert second.returncode == 2 and second.stderr.count("\n") == 1
-    assert f"is in use by process {first.pid} on" in second.stderr
+    assert train_ppo.run(["--resume", str(run)]) == 2
+    said = capsys.readouterr().err
+    assert f"is in use by process {first.pid} on" in said and said.count("\n") == 1
     assert (run / "last.pt").read_bytes() == kept
     first.kill()
     first.wait()
@@ -242,7 +242,7 @@ def test_a_run_is_resumed_by_one_process_at_a_time_and_survives_a_full_disk(tmp_
     assert (run / "last.pt").read_bytes() == kept and not list(run.glob("*.tmp"))
 
     assert train("--resume", str(run)).returncode == 0
-    assert same(run_in(tmp_path / "whole"), run)
+    assert same(whole, run)
 
 
 def test_a_list_of_objects_has_a_line_for_each_and_nothing_is_lost(tmp_path):

@@ -123,8 +123,15 @@ FORMS = [  # x stands for the unknown, k for another letter
 ]
 
 
-@pytest.mark.parametrize("letter", LETTERS)
-@pytest.mark.parametrize("form", FORMS)
+def letters_and_forms():
+    """Every letter with every form; the fast tests have every letter, and every form, twice."""
+    for i, letter in enumerate(LETTERS):
+        for j, form in enumerate(FORMS):
+            marks = [pytest.mark.slow] * ((i - j) % len(FORMS) > 1)
+            yield pytest.param(form, letter, marks=marks)
+
+
+@pytest.mark.parametrize("form, letter", [*letters_and_forms()])
 def test_a_trace_is_told_in_the_letter_and_holds(form, letter, tmp_path, capsys):
     """With x for the other letter too, where it cannot be taken for the unknown."""
     for other in ("k", "x") if letter != "e" else ("k",):
@@ -214,6 +221,7 @@ def test_every_decoder_answers_in_the_letter(capsys, tmp_path):
         assert (row["equation"], row["unknown"], row["root"]) == (text, "t", "x/2")
 
 
+@pytest.mark.slow
 def test_all_roots_are_told_in_the_letter_and_their_integer_is_another(capsys):
     code, said = answer(capsys, "--equation", "sin(n) = x", "--unknown", "n", "--all-roots")
     assert code == 0 and "n = 2*pi*m + asin(x)   (proved for all integers m)" in said

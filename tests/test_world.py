@@ -356,6 +356,7 @@ def test_families_are_drawn_by_form_and_read():
     assert not set(world.TRAINED) & set(world.HELD_OUT)
 
 
+@pytest.mark.slow
 def test_nothing_is_held_out_and_trained_on():
     train, heldout = (load_dataset("open_world", split) for split in ("train", "heldout"))
     unseen = load_dataset("open_world", "zeroshot")
