@@ -25,9 +25,9 @@ class Bags:
         self.rows, self.bags, self.num_rows, self.num_bags = rows, bags, num_rows, num_bags
         # The small type is sorted by radix, in linear time.
         order = np.argsort(bags.astype(np.uint16) if num_bags < 1 << 16 else bags, kind="stable")
-        ends = np.cumsum(np.bincount(bags, minlength=num_bags))
+        counts = np.bincount(bags, minlength=num_bags)
         self.index = torch.from_numpy(rows[order])
-        self.starts = torch.from_numpy(np.concatenate([[0], ends[:-1]]))
+        self.starts = torch.from_numpy(np.cumsum(counts) - counts)
 
     @cached_property
     def turned(self) -> Bags:
@@ -79,6 +79,7 @@ class Batch(NamedTuple):
     offsets: Any  # [B + 1] where each state's actions begin
     messages: Bags  # children of each distinct node [U]
     trees: Bags  # nodes of each tree [B]
+    rounds: Any = ()  # of messages, where a `Pool` has cut the trees: they stand for U and E
 
 
 def collate(observations: Sequence[Observation], share: bool) -> Batch:
