@@ -576,7 +576,8 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                     picked = draw(weights, count if memories else 0, rng)
                     losses = minibatch_losses(agent, pool, advantages, chosen, picked, args)
                     loss = losses["policy_loss"] + args.vf_coef * losses["value_loss"]
-                    loss = loss - ent_coef * losses["entropy"]
+                    if ent_coef:  # the gradient of nothing takes time as well
+                        loss = loss - ent_coef * losses["entropy"]
 
                     # ---- Replay: clone stored solutions ----
                     if len(picked):

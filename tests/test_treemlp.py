@@ -111,6 +111,17 @@ def test_a_minibatch_of_cut_trees_is_as_if_its_trees_were_packed_for_it(head, ro
     assert pooled.actions[places].tolist() == [0, 0, 1, 0, 0, 1]
 
 
+def test_in_a_minibatch_an_action_past_the_cap_is_impossible_too():
+    net = replace(PAPER, head="index", cap=3)
+    agent, states = Agent(net), observations("letters")[:2]
+    pooled = pool_of(states, net)
+    pooled.actions[:] = [2, 3, 2, 3]
+    stored = [Memory(state, 9, 0.0, 0, (), 1) for state in states]
+    assert Pool(pooled.rollout, stored, net).actions.tolist() == [0, 0, 3, 3]
+    log_probs = pooled.forward(agent, np.arange(4)).log_prob(pooled.actions)
+    assert torch.isfinite(log_probs).tolist() == [True, False, True, False]
+
+
 def test_nodes_that_are_equal_as_deep_as_messages_reach_share_a_state():
     """Of these sines one round tells two from the others, two rounds four, and three all six."""
     env = Env(["sin(sin(sin(x))) = a", "sin(sin(sin(b))) + x = a"], EnvConfig(constants="letters"))

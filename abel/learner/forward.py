@@ -5,6 +5,7 @@ Minibatches come from a `Pool`. For the paper's encoder it is packed once, not o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -71,11 +72,14 @@ class Pool:
         self.rollout = rollout
         self.observations = rollout.observations + [memory.observation for memory in memories]
         stored = np.array([memory.action for memory in memories], dtype=np.int64)
-        self.actions = np.concatenate([rollout.actions.reshape(-1), stored])
+        # An index head gives all actions past its cap the probability 0: one of them is enough.
+        most_actions = net.cap + 1 if net.head == "index" else sys.maxsize
+        actions = np.concatenate([rollout.actions.reshape(-1), stored])
+        self.actions = np.minimum(actions, most_actions - 1)
         self.trees: CutTrees | None = None
         if net.encoder == "paper" and net.share and net.rounds:
             self.which, states = distinct(self.observations)
-            self.trees = CutTrees(states, net.rounds)
+            self.trees = CutTrees(states, net.rounds, most_actions)
 
     def forward(self, agent: Any, places: np.ndarray) -> Outputs:
         """Run the agent on the observations at these places."""
@@ -92,15 +96,18 @@ class CutTrees:
     subtree. Nodes that are equal so far have one state, which a batch computes once.
     """
 
-    def __init__(self, states: Sequence[Observation], rounds: int) -> None:
+    def __init__(self, states: Sequence[Observation], rounds: int, most_actions: int) -> None:
         packed = collate(states, share=True)
         edges = packed.child.numpy(), packed.parent.numpy()
         self.rounds, last = cut(packed.tokens.numpy(), *edges, rounds)
         self.node = last[packed.node.numpy()]  # [M] its state after the last round
         self.sizes = packed.num_nodes.numpy()
         self.starts = np.cumsum(self.sizes) - self.sizes
+        self.num_states = len(self.rounds[-1].counts)
         offsets = packed.offsets.numpy()
-        self.action_starts, self.action_counts = offsets[:-1], np.diff(offsets)
+        self.action_starts = offsets[:-1]
+        self.action_counts = np.minimum(np.diff(offsets), most_actions)
+        self.action_rank = packed.action_rank.numpy()
         self.action_op = packed.action_op.numpy()
         self.action_node = last[packed.action_node.numpy()]
 
@@ -108,21 +115,19 @@ class CutTrees:
         """Some of the trees; what only other encoders need is left out."""
         sizes, counts = self.sizes[kept], self.action_counts[kept]
         nodes = self.node[spans(self.starts[kept], sizes)]
-        states, place = renumber(nodes, int(nodes.max()) + 1)
+        states, place = renumber(nodes, self.num_states)
         node, trees = place[nodes], np.repeat(np.arange(len(kept)), sizes)
         actions = spans(self.action_starts[kept], counts)
-        graph = np.repeat(np.arange(len(kept)), counts)
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        first = np.cumsum(sizes) - sizes
         columns = {
-            "node": node, "graph": trees, "root": node[first], "left": node[first + 1],
-            "num_nodes": sizes, "action_op": self.action_op[actions],
-            "action_node": place[self.action_node[actions]], "action_graph": graph,
-            "action_rank": np.arange(len(graph)) - offsets[graph], "offsets": offsets,
+            "node": node, "graph": trees, "num_nodes": sizes, "action_op": self.action_op[actions],
+            "action_node": place[self.action_node[actions]],
+            "action_graph": np.repeat(np.arange(len(kept)), counts),
+            "action_rank": self.action_rank[actions],
+            "offsets": np.concatenate([[0], np.cumsum(counts)]),
         }  # fmt: skip
         fields: dict[str, Any] = dict.fromkeys(Batch._fields)
         fields |= {name: torch.from_numpy(column) for name, column in columns.items()}
-        fields["trees"] = Bags(node, trees, len(states), len(kept))
+        fields["trees"] = Bags(node, trees, len(states), len(kept), ordered=True)
         fields["rounds"] = needed(self.rounds, states)
         return Batch(**fields)
 
@@ -176,9 +181,9 @@ def needed(rounds: Sequence[Round], states: np.ndarray) -> list[Bags]:
             size = len(TOKENS) + len(rounds[number - 1].counts)
             table, place = renumber(np.concatenate([np.arange(len(TOKENS)), taken]), size)
             taken, states = place[taken], table[len(TOKENS) :] - len(TOKENS)
-            found.append(Bags(taken, owners, len(table), num_states))
+            found.append(Bags(taken, owners, len(table), num_states, ordered=True))
         else:
-            found.append(Bags(taken, owners, 2 * len(TOKENS), num_states))
+            found.append(Bags(taken, owners, 2 * len(TOKENS), num_states, ordered=True))
     return found[::-1]
 
 
