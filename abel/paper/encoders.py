@@ -54,19 +54,21 @@ class PaperRounds(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         near, weight, *kept = ctx.saved_tensors
         below = torch.ops.aten.threshold_backward  # of relu
-        grad, owns, nears, weights, biases = grads[0], [], [], [], []
+        grad, own_grad = grads[0], torch.zeros_like(kept[0])
+        near_grad, weight_grad = torch.zeros_like(near), torch.zeros_like(weight)
+        bias_grad = torch.zeros_like(weight[0])
         for k in reversed(range(len(ctx.rounds))):
             before, inner, h = kept[2 * k : 2 * k + 3]
             grad = below(grad, h, 0)
-            weights.append(grad.T @ inner)
-            biases.append(grad.sum(0))
+            weight_grad.addmm_(grad.T, inner)
+            bias_grad += grad.sum(0)
             table = ctx.rounds[k].turned.sums(below(grad @ weight, inner, 0))
-            own, sent = table.tensor_split([len(kept[0])])
+            own, sent = table.tensor_split([len(own_grad)])
+            own_grad += own
             sent = sent.view(len(before), len(near))  # [U, ways * H]
-            owns.append(own)
-            nears.append(sent.T @ before)
+            near_grad.addmm_(sent.T, before)
             grad = sent @ near
-        return grad, sum(owns), sum(nears), sum(weights), sum(biases), None
+        return grad, own_grad, near_grad, weight_grad, bias_grad, None
 
 
 class PaperTreeMLP(nn.Module):
