@@ -400,8 +400,8 @@ def replay_weights(memories: Sequence[Memory], policy: Policy | None) -> np.ndar
 
 
 def draw(cumulative: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Indices [count], with repetition, given the running sum of their weights; none of none."""
-    picks = np.searchsorted(cumulative, rng.random(count) * cumulative[-1:], side="right")
+    """Indices [count], with repetition, given the running sum of their weights."""
+    picks = np.searchsorted(cumulative, rng.random(count) * cumulative[-1], side="right")
     return np.minimum(picks, len(cumulative) - 1)
 
 
@@ -573,7 +573,7 @@ def main(args: Args, argv: Sequence[str]) -> Path:
                 for start in range(0, args.batch_size, args.minibatch_size):
                     chosen = order[start : start + args.minibatch_size]
                     count = int(np.ceil(args.replay_share * len(chosen)))
-                    picked = draw(weights, count if memories else 0, rng)
+                    picked = draw(weights, count, rng) if memories else np.empty(0, np.int64)
                     losses = minibatch_losses(agent, pool, advantages, chosen, picked, args)
                     loss = losses["policy_loss"] + args.vf_coef * losses["value_loss"]
                     if ent_coef:  # the gradient of nothing takes time as well
