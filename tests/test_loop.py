@@ -251,10 +251,13 @@ def weights(path) -> dict[str, torch.Tensor]:
     return torch.load(path / "last.pt", weights_only=True)["agent"]
 
 
-@pytest.mark.parametrize("stop_after", [3, pytest.param(6, marks=pytest.mark.slow)])
-def test_a_run_resumes_bit_for_bit_past_evictions(stop_after, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("preset", "stop_after"),
+    [("default", 3), ("c7", 3), pytest.param("default", 6, marks=pytest.mark.slow)],
+)
+def test_a_run_resumes_bit_for_bit_past_evictions(preset, stop_after, tmp_path, monkeypatch):
     sweeps = swept(monkeypatch)
-    flags = [*TINY, "--total-timesteps", "1280", "--out"]
+    flags = ["--preset", preset, *TINY, "--total-timesteps", "1280", "--out"]
     whole = run(monkeypatch, *flags, str(tmp_path / "whole"))
     assert len(sweeps) > 10
     cut = run(monkeypatch, *flags, str(tmp_path / "cut"), stop_after=stop_after)
