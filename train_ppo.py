@@ -30,7 +30,7 @@ from abel.learner import checkpoint, config
 from abel.learner.batch import POOLS, Batch, action_sums, neighbor_sums
 from abel.learner.config import NetConfig, ReplayName, WatchConfig, check_batches, check_counts
 from abel.learner.curriculum import SolveCounts, practicing
-from abel.learner.forward import Outputs, as_policy, forward
+from abel.learner.forward import Outputs, Pool, as_policy, forward
 from abel.learner.interrupts import collect_garbage, deferred
 from abel.learner.progress import Progress, training_line
 from abel.learner.records import RunError, hold, start_run
@@ -464,15 +464,14 @@ def next_values(agent: Agent, rollout: Rollout) -> Tensor:
 
 
 def minibatch_losses(
-    agent: Agent, rollout: Rollout, advantages: Tensor, chosen: np.ndarray,
-    picked: Sequence[Memory], args: Args,
+    agent: Agent, pool: Pool, advantages: Tensor, chosen: np.ndarray, picked: np.ndarray,
+    args: Args,
 ) -> dict[str, Tensor]:  # fmt: skip
     """The parts of the loss on chosen transitions and on stored steps picked for cloning."""
-    count = len(chosen)
-    cloned = np.array([memory.action for memory in picked], dtype=np.int64)
-    observations = [rollout.observations[i] for i in chosen] + [m.observation for m in picked]
-    out = forward(agent, observations)
-    log_probs = out.log_prob(np.concatenate([rollout.actions.reshape(-1)[chosen], cloned]))
+    rollout, count = pool.rollout, len(chosen)
+    places = np.concatenate([chosen, args.batch_size + picked])
+    out = pool.forward(agent, places)
+    log_probs = out.log_prob(pool.actions[places])
     advantage = advantages.reshape(-1)[chosen]
     returns = advantage + rollout.values.reshape(-1)[chosen]
     advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
@@ -484,7 +483,7 @@ def minibatch_losses(
         "entropy": out.entropy[out.which[:count]].mean(),
     }
     losses["approx_kl"], losses["clipfrac"] = policy_shift(new, collecting, args.clip_coef)
-    return losses | ({"replay_loss": replay_loss(log_probs[count:])} if picked else {})
+    return losses | ({"replay_loss": replay_loss(log_probs[count:])} if len(picked) else {})
 
 
 def schedule(done: float, args: Args) -> tuple[float, float]:
@@ -529,7 +528,8 @@ def main(args: Args, argv: Sequence[str], envs_of: Any = SyncVectorEnv) -> Path:
     workers = Workers(envs, args.seed)
     agent = Agent(args.net)
     policy = as_policy(agent)
-    optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
+    fused = args.net.encoder != "tree"  # it rounds otherwise: our runs stay what they were
+    optimizer = torch.optim.Adam(agent.parameters(), args.learning_rate, eps=1e-5, fused=fused)
     curiosity = new_curiosity(args.curiosity, args.net.hidden, args.net.embed, args.learning_rate)
 
     run = Path(folder) if resumed else start_run(args, argv, problems)
@@ -566,19 +566,21 @@ def main(args: Args, argv: Sequence[str], envs_of: Any = SyncVectorEnv) -> Path:
             # ---- Update: clipped PPO over shuffled minibatches ----
             memories = replay.memories()
             weights = np.cumsum(replay_weights(memories, policy if args.self_imitation else None))
+            pool = Pool(rollout, memories, args.net)
             ramp = min(len(replay.solved) / args.replay_ramp, 1.0) if args.replay_ramp else 1.0
             for _ in range(args.num_epochs):
                 order = rng.permutation(args.batch_size)
                 for start in range(0, args.batch_size, args.minibatch_size):
                     chosen = order[start : start + args.minibatch_size]
                     count = int(np.ceil(args.replay_share * len(chosen)))
-                    picked = [memories[i] for i in draw(weights, count, rng)] if memories else []
-                    losses = minibatch_losses(agent, rollout, advantages, chosen, picked, args)
+                    picked = draw(weights, count, rng) if memories else np.empty(0, np.int64)
+                    losses = minibatch_losses(agent, pool, advantages, chosen, picked, args)
                     loss = losses["policy_loss"] + args.vf_coef * losses["value_loss"]
-                    loss = loss - ent_coef * losses["entropy"]
+                    if ent_coef:  # the gradient of nothing takes time as well
+                        loss = loss - ent_coef * losses["entropy"]
 
                     # ---- Replay: clone stored solutions ----
-                    if picked:
+                    if len(picked):
                         loss = loss + args.replay_coef * ramp * losses["replay_loss"]
 
                     optimizer.zero_grad()

@@ -127,6 +127,7 @@ MUTANTS = [
         ("gradients add up", "optimizer.zero_grad()", "pass"),
         ("no shuffling", "rng.permutation(args.batch_size)", "np.arange(args.batch_size)"),
         ("one epoch", "in range(args.num_epochs)", "in range(1)"),
+        ("cloned steps are the rollout's", "args.batch_size + picked", "picked"),
         ("one cloned step per minibatch", "int(np.ceil(args.replay_share * len(chosen)))", "1"),
         ("no self-imitation", "policy if args.self_imitation else None", "None"),
         ("loss may be infinite", "if not torch.isfinite(loss + norm):", "if False:"),
@@ -218,6 +219,17 @@ MUTANTS = [
             "Bags(child, parent, len(first)",
             "Bags(parent, parent, len(first)",
         ),
+    ),
+    *in_file(
+        "abel/learner/forward.py",
+        ("nodes shared whatever their token", "below + scrambled(tokens + 1)", "below"),
+        ("children of every copy", "first[after[parent]] == parent", "parent >= 0"),
+        ("actions past the cap allowed", "net.cap + 1 if", "net.cap if"),
+    ),
+    *in_file(
+        "abel/paper/encoders.py",
+        ("relu lets every gradient through", "grad = below(grad, h, 0)", "grad = grad + 0"),
+        ("rounds forget their bias", "bias_grad += grad.sum(0)", "pass"),
     ),
     *in_file(
         "abel/learner/rollout.py",

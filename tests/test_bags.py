@@ -32,3 +32,11 @@ def test_a_bag_without_rows_sums_to_0_and_turned_twice_it_is_the_same():
     assert bags.sums(h).flatten().tolist() == [0, 101, 0, 100, 0]
     assert bags.turned.sums(torch.arange(5.0)[:, None]).flatten().tolist() == [1, 0, 4]
     assert torch.equal(bags.turned.turned.index, bags.index)
+
+
+def test_no_bags_have_no_sums_and_leave_no_gradient():
+    none = np.empty(0, dtype=np.int64)
+    h = torch.ones(3, 2, requires_grad=True)
+    sums = Bags(none, none, 3, 0).sums(h)
+    assert sums.shape == (0, 2)
+    assert torch.autograd.grad(sums.sum(), h)[0].tolist() == [[0, 0]] * 3

@@ -11,6 +11,7 @@ import train_ppo
 from abel.env import Env, EnvConfig, SyncVectorEnv
 from abel.learner.batch import content, distinct
 from abel.learner.curriculum import SolveCounts
+from abel.learner.forward import Pool
 from abel.learner.replay import Finished, Memory
 from abel.learner.rollout import Workers
 from abel.learner.scalars import Scalars
@@ -135,14 +136,21 @@ def test_a_truncated_episode_is_followed_by_the_value_of_its_own_last_state(agen
 # ---- Update ----
 
 
+def losses_of(agent, rollout, advantages, chosen, stored):
+    """The losses on chosen steps and on all stored ones."""
+    pool = Pool(rollout, stored, ARGS.net)
+    picked = np.arange(len(stored))
+    return minibatch_losses(agent, pool, advantages, chosen, picked, ARGS)
+
+
 def test_an_unmoved_policy_has_kl_and_clipfrac_0_however_much_it_explored(agent):
     """With the mixture they were 0.036 and 0.37."""
     rollout, _, _ = rollout_of(agent, replace(ARGS, epsilon_unsolved=0.5, epsilon_solved=0.5))
-    losses = minibatch_losses(agent, rollout, torch.randn(6, 4), np.arange(24), [], ARGS)
+    losses = losses_of(agent, rollout, torch.randn(6, 4), np.arange(24), [])
     assert losses["approx_kl"].item() == pytest.approx(0, abs=1e-6) and losses["clipfrac"] == 0
     with torch.no_grad():
         agent.score.weight *= 30
-    moved = minibatch_losses(agent, rollout, torch.randn(6, 4), np.arange(24), [], ARGS)
+    moved = losses_of(agent, rollout, torch.randn(6, 4), np.arange(24), [])
     assert moved["approx_kl"] > 0.01 and moved["clipfrac"] > 0
 
 
@@ -150,7 +158,7 @@ def test_the_parts_of_the_loss_by_hand(agent):
     rollout, _, _ = rollout_of(agent)
     chosen, advantages = np.array([3, 17, 8]), torch.randn(6, 4)
     picked = [Memory(rollout.observations[5], 0, 1.0, 0, (), 1)] * 2
-    losses = minibatch_losses(agent, rollout, advantages, chosen, picked, ARGS)
+    losses = losses_of(agent, rollout, advantages, chosen, picked)
     out = forward(agent, [rollout.observations[i] for i in chosen])
     advantage = advantages.reshape(-1)[chosen]
     old, ratio = (
@@ -247,7 +255,8 @@ OTHERS = ["--replay", "fresh", "--curriculum", "ucb-lp"]
 
 
 @pytest.mark.parametrize(
-    "stop_after, extra", [(3, []), pytest.param(6, OTHERS, marks=pytest.mark.slow)]
+    "stop_after, extra",
+    [(3, []), (3, ["--preset", "c7"]), pytest.param(6, OTHERS, marks=pytest.mark.slow)],
 )
 def test_a_run_resumes_bit_for_bit_past_evictions(stop_after, extra, tmp_path, monkeypatch):
     sweeps = swept(monkeypatch)

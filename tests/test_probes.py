@@ -4,7 +4,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from abel import Env
 from abel.analysis.probes import dormant, embeddings
+from train_ppo import Agent, NetConfig, forward
 
 
 class Net(nn.Module):
@@ -39,6 +41,16 @@ def test_the_two_scales_differ():
         net.first[0].weight.copy_(torch.tensor([[1.0], [0.05], [0.05], [0.05]]))
     report = dormant(net, lambda: net.first(torch.ones(1, 1)), 0.1)
     assert report["overall"] == 0.0 and report["overall_by_max"] == 0.75
+
+
+def test_the_rounds_of_the_papers_encoder_are_counted():
+    """Each has two layers; they run in one function with a gradient of its own."""
+    net = NetConfig(hidden=16, encoder="paper", head="index")
+    agent, state = Agent(net), Env(["a*x + b"]).reset()[0]
+    report = dormant(agent, lambda: forward(agent, [state]), 0.1)
+    names = [name for name in report["neurons"] if name.startswith("encoder")]
+    assert len(names) == 2 * net.rounds
+    assert {report["neurons"][name] for name in names} == {16}
 
 
 def test_embeddings_are_pictures_and_a_projector(tmp_path):

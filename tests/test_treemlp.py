@@ -8,7 +8,10 @@ import torch
 from torch import nn
 
 from abel import Env, EnvConfig
-from abel.learner.batch import collate
+from abel.learner.batch import collate, mean_pool, neighbor_sums
+from abel.learner.forward import Pool
+from abel.learner.replay import Memory
+from abel.learner.rollout import Rollout
 from abel.paper.encoders import paper_encoder
 from abel.paper.padded import PaddedTreeMLP, pad
 from train_ppo import Agent, NetConfig, forward
@@ -53,6 +56,79 @@ def test_equal_subtrees_computed_once_change_nothing(encoder, head):
     assert len(shared.tokens) < len(plain.tokens)
     for ours, theirs in zip(agent(shared), agent(plain)):
         assert torch.allclose(ours, theirs, atol=1e-5)
+
+
+def test_messages_both_ways_equal_the_listing_with_sums_from_children_and_parent():
+    torch.manual_seed(0)
+    encoder = paper_encoder(replace(PAPER, messages="both"))
+    batch = collate(observations(), False)
+    found = encoder(batch)[1]
+    embedded = encoder.project(encoder.embed(batch.tokens))
+    h = embedded
+    for _ in range(PAPER.rounds):
+        h = encoder.update(torch.cat([embedded, *neighbor_sums(h, batch, "both")], -1))
+    expected = encoder.out(mean_pool(h, batch))
+    assert torch.allclose(found, expected, atol=1e-5)
+    for ours, theirs in zip(gradients(encoder, found), gradients(encoder, expected)):
+        assert torch.allclose(ours, theirs, atol=1e-5)
+
+
+def test_without_rounds_a_node_is_its_token():
+    encoder = paper_encoder(replace(PAPER, rounds=0))
+    batch = collate(observations(), True)
+    nodes, _ = encoder(batch)
+    assert torch.equal(nodes, encoder.project(encoder.embed.weight)[batch.tokens])
+
+
+def pool_of(states: list, net: NetConfig) -> Pool:
+    """A pool of two copies of some observations, of which the second are stored ones."""
+    nothing = torch.zeros(1, len(states))
+    rollout = Rollout(states, states, states, nothing.numpy().astype(int), *[nothing] * 6)
+    return Pool(rollout, [Memory(state, 1, 0.0, 0, (), 1) for state in states], net)
+
+
+@pytest.mark.parametrize("head", ["pointer", "index"])
+@pytest.mark.parametrize("rounds", [1, 3, 9])
+@pytest.mark.parametrize("pool", ["mean", "max"])
+def test_a_minibatch_of_cut_trees_is_as_if_its_trees_were_packed_for_it(head, rounds, pool):
+    torch.manual_seed(0)
+    net = replace(PAPER, rounds=rounds, head=head, pool=pool, cap=7)
+    agent, states = Agent(net), observations("letters")
+    pooled = pool_of(states, net)
+    places = np.array([4, 0, 5 + len(states), 0, 3, 1 + len(states)])
+    found = pooled.forward(agent, places)
+    expected = forward(agent, [pooled.observations[place] for place in places])
+    zeros = np.zeros(len(places), dtype=np.int64)
+    for action in (zeros, zeros + 2):
+        ours, theirs = found.log_prob(action), expected.log_prob(action)
+        assert torch.allclose(ours, theirs, atol=1e-5)
+    assert torch.allclose(found.value(), expected.value(), atol=1e-5)
+    entropies = found.entropy[found.which], expected.entropy[expected.which]
+    assert torch.allclose(*entropies, atol=1e-5)
+    slopes = [gradients(agent.encoder, out.value()) for out in (found, expected)]
+    for ours, theirs in zip(*slopes):
+        assert torch.allclose(ours, theirs, atol=1e-5)
+    assert pooled.actions[places].tolist() == [0, 0, 1, 0, 0, 1]
+
+
+def test_in_a_minibatch_an_action_past_the_cap_is_impossible_too():
+    net = replace(PAPER, head="index", cap=3)
+    agent, states = Agent(net), observations("letters")[:2]
+    pooled = pool_of(states, net)
+    pooled.actions[:] = [2, 3, 2, 3]
+    stored = [Memory(state, 9, 0.0, 0, (), 1) for state in states]
+    assert Pool(pooled.rollout, stored, net).actions.tolist() == [0, 0, 3, 3]
+    log_probs = pooled.forward(agent, np.arange(4)).log_prob(pooled.actions)
+    assert torch.isfinite(log_probs).tolist() == [True, False, True, False]
+
+
+def test_nodes_that_are_equal_as_deep_as_messages_reach_share_a_state():
+    """Of these sines one round tells two from the others, two rounds four, and three all six."""
+    env = Env(["sin(sin(sin(x))) = a", "sin(sin(sin(b))) + x = a"], EnvConfig(constants="letters"))
+    states = [env.reset(options={"index": i})[0] for i in range(2)]
+    rounds = pool_of(states, PAPER).trees.rounds
+    others = 6  # two roots, a sum, and the leaves x, a, b
+    assert [len(each.counts) - others for each in rounds] == [3, 5, 6]
 
 
 @pytest.mark.parametrize("messages", ["up", "both"])

@@ -19,15 +19,22 @@ from abel.encode import Observation
 
 
 class Bags:
-    """Lists of rows, called bags: row `rows[k]` lies in bag `bags[k]`, in this order in each."""
+    """Lists of rows, called bags: row `rows[k]` lies in bag `bags[k]`, in this order in each.
 
-    def __init__(self, rows: np.ndarray, bags: np.ndarray, num_rows: int, num_bags: int) -> None:
+    `ordered` says that the bags come one after the other.
+    """
+
+    def __init__(
+        self, rows: np.ndarray, bags: np.ndarray, num_rows: int, num_bags: int,
+        ordered: bool = False,
+    ) -> None:  # fmt: skip
         self.rows, self.bags, self.num_rows, self.num_bags = rows, bags, num_rows, num_bags
-        # The small type is sorted by radix, in linear time.
-        order = np.argsort(bags.astype(np.uint16) if num_bags < 1 << 16 else bags, kind="stable")
-        ends = np.cumsum(np.bincount(bags, minlength=num_bags))
-        self.index = torch.from_numpy(rows[order])
-        self.starts = torch.from_numpy(np.concatenate([[0], ends[:-1]]))
+        if not ordered:  # the small type is sorted by radix, in linear time
+            small = bags.astype(np.uint16) if num_bags < 1 << 16 else bags
+            rows = rows[np.argsort(small, kind="stable")]
+        counts = np.bincount(bags, minlength=num_bags)
+        self.index = torch.from_numpy(rows)
+        self.starts = torch.from_numpy(np.cumsum(counts) - counts)
 
     @cached_property
     def turned(self) -> Bags:
@@ -79,6 +86,7 @@ class Batch(NamedTuple):
     offsets: Any  # [B + 1] where each state's actions begin
     messages: Bags  # children of each distinct node [U]
     trees: Bags  # nodes of each tree [B]
+    rounds: Any = ()  # of messages, where a `Pool` has cut the trees: they stand for U and E
 
 
 def collate(observations: Sequence[Observation], share: bool) -> Batch:
@@ -111,7 +119,7 @@ def collate(observations: Sequence[Observation], share: bool) -> Batch:
     )  # fmt: skip
     fields: list[Any] = [torch.from_numpy(c.astype(np.int64, copy=False)) for c in columns]
     fields.append(Bags(child, parent, len(first), len(first)))
-    fields.append(Bags(node, trees, len(first), len(observations)))
+    fields.append(Bags(node, trees, len(first), len(observations), ordered=True))
     return Batch(*fields)
 
 
@@ -177,7 +185,7 @@ def action_sums(nodes: Tensor, ops: Tensor, graphs: Tensor, batch: Batch) -> Ten
     op, graph = batch.action_op + len(nodes), batch.action_graph + len(nodes) + len(ops)
     rows = torch.stack([batch.action_node, op, graph], 1).flatten().numpy()
     actions = np.repeat(np.arange(len(op)), 3)
-    return Bags(rows, actions, len(table), len(op)).sums(table)
+    return Bags(rows, actions, len(table), len(op), ordered=True).sums(table)
 
 
 POOLS = {"mean": mean_pool, "max": max_pool}

@@ -6,13 +6,15 @@ An encoder maps a `Batch` of B packed trees to states of its distinct nodes [U, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from abel.encode import TOKENS
-from abel.learner.batch import POOLS, Batch, mean_pool, neighbor_sums
+from abel.learner.batch import POOLS, Bags, Batch, mean_pool
 from abel.learner.checkpoint import named_embedding
 from abel.learner.config import NetConfig
 
@@ -24,6 +26,49 @@ def mlp(inputs: int, hidden: int, outputs: int) -> nn.Sequential:
 
 
 # ---- Encoders ----
+
+
+class PaperRounds(torch.autograd.Function):
+    """The rounds of the paper's listing, h = relu(W2 relu(W1 [own, sums] + b1) + b2).
+
+    What a node sends is multiplied before it is summed: few nodes differ in early rounds. The
+    gradient by hand takes less time than autograd's, which adds up a part for each round.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, h: Tensor, own: Tensor, near: Tensor, weight: Tensor, bias: Tensor,
+        rounds: Sequence[Bags],
+    ) -> Tensor:  # fmt: skip
+        """The last states [U, H] from those of all tokens [T, H], and the tokens' W1 own + b1."""
+        ctx.rounds, kept = rounds, [h]
+        for bags in rounds:
+            sent = torch.mm(h, near.T).view(-1, h.shape[1])  # [ways * U, H]
+            inner = bags.sums(torch.cat([own, sent])).relu_()
+            h = torch.addmm(bias, inner, weight.T).relu_()
+            kept += [inner, h]
+        ctx.save_for_backward(near, weight, *kept)
+        return h
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        near, weight, *kept = ctx.saved_tensors
+        below = torch.ops.aten.threshold_backward  # of relu
+        grad, own_grad = grads[0], torch.zeros_like(kept[0])
+        near_grad, weight_grad = torch.zeros_like(near), torch.zeros_like(weight)
+        bias_grad = torch.zeros_like(weight[0])
+        for k in reversed(range(len(ctx.rounds))):
+            before, inner, h = kept[2 * k : 2 * k + 3]
+            grad = below(grad, h, 0)
+            weight_grad.addmm_(grad.T, inner)
+            bias_grad += grad.sum(0)
+            table = ctx.rounds[k].turned.sums(below(grad @ weight, inner, 0))
+            own, sent = table.tensor_split([len(own_grad)])
+            own_grad += own
+            sent = sent.view(len(before), len(near))  # [U, ways * H]
+            near_grad.addmm_(sent.T, before)
+            grad = sent @ near
+        return grad, own_grad, near_grad, weight_grad, bias_grad, None
 
 
 class PaperTreeMLP(nn.Module):
@@ -45,16 +90,34 @@ class PaperTreeMLP(nn.Module):
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         table = self.project(self.embed.weight)  # [T, H] of all tokens: they are few
         layers: Any = self.update
-        first, *rest = layers
-        own, near = first.weight.tensor_split([table.shape[1]], 1)
-        # The listing's W [own, sums] + b; its first part is the same in every round.
-        own = nn.functional.embedding(batch.tokens, table @ own.T + first.bias)  # [U, H]
-        h = nn.functional.embedding(batch.tokens, table)
-        for _ in range(self.rounds):
-            h = own + torch.cat(neighbor_sums(h, batch, self.messages), -1) @ near.T
-            for layer in rest:
-                h = layer(h)
+        first, _, second, _ = layers
+        width = table.shape[1]
+        own, near = first.weight.tensor_split([width], 1)
+        near = near.unflatten(1, (-1, width)).transpose(0, 1).flatten(0, 1)  # [ways * H, H]
+        own = nn.functional.linear(table, own, first.bias)  # [T, H]: the same in every round
+        if self.rounds:
+            rounds = batch.rounds or self.all_rounds(batch)
+            h = PaperRounds.apply(table, own, near, second.weight, second.bias, rounds)
+        else:
+            h = nn.functional.embedding(batch.tokens, table)
         return h, self.out(POOLS[self.pool](h, batch))
+
+    def all_rounds(self, batch: Batch) -> list[Bags]:
+        """What each node adds up in every round: its token's row, then what its neighbours send.
+
+        In the first round the neighbours' tokens send, in the others the neighbours.
+        """
+        ways = 1 if self.messages == "up" else 2
+        tokens, child, parent = (t.numpy() for t in (batch.tokens, batch.child, batch.parent))
+        nodes = np.arange(len(tokens))
+        owners = [nodes, parent, child][: 1 + ways]
+
+        def bags(names: np.ndarray, count: int) -> Bags:
+            senders = [names[child] * ways, names[parent] * ways + 1][:ways]
+            rows = np.concatenate([tokens, *(len(TOKENS) + rows for rows in senders)])
+            return Bags(rows, np.concatenate(owners), len(TOKENS) + count * ways, len(nodes))
+
+        return [bags(tokens, len(TOKENS)), *[bags(nodes, len(nodes))] * (self.rounds - 1)]
 
 
 class PreorderMLP(nn.Module):
