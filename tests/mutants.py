@@ -222,7 +222,8 @@ MUTANTS = [
     ),
     *in_file(
         "abel/learner/forward.py",
-        ("nodes shared whatever their token", "below + scrambled(tokens + 1)", "below"),
+        ("nodes shared whatever their token", "scrambled(below + own)", "scrambled(below)"),
+        ("tokens named like states", "tokens + (1 << 32)", "tokens + 1"),
         ("children of every copy", "first[after[parent]] == parent", "parent >= 0"),
         ("actions past the cap allowed", "net.cap + 1 if", "net.cap if"),
     ),

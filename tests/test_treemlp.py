@@ -1,13 +1,14 @@
 """TreeMLP on packed, shared trees equals the paper's padded listing, in values and gradients."""
 
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from abel import Env, EnvConfig
+from abel import Env, EnvConfig, load_dataset
 from abel.learner.batch import collate, mean_pool, neighbor_sums
 from abel.learner.forward import Pool
 from abel.learner.replay import Memory
@@ -109,6 +110,29 @@ def test_a_minibatch_of_cut_trees_is_as_if_its_trees_were_packed_for_it(head, ro
     for ours, theirs in zip(*slopes):
         assert torch.allclose(ours, theirs, atol=1e-5)
     assert pooled.actions[places].tolist() == [0, 0, 1, 0, 0, 1]
+
+
+def test_a_token_above_a_state_is_not_taken_for_another_pair():
+    """exp over sin and log over log had one name: tokens 5 and 7, 6 and 6 added up alike."""
+    env = Env(["exp(sin(x)) = a", "log(log(x)) = a"], EnvConfig(constants="letters"))
+    states = [env.reset(options={"index": i})[0] for i in range(2)]
+    rounds = pool_of(states, PAPER).trees.rounds
+    assert len(rounds[0].counts) == 8  # two roots, two functions over functions, two over x, x, a
+
+
+def test_cut_trees_of_random_play_equal_whole_ones_in_double_precision():
+    torch.manual_seed(0)
+    env, rng = Env(load_dataset("open_small", "train"), EnvConfig(constants="letters")), Random(0)
+    states = [env.reset(seed=0)[0]]
+    while len(states) < 300:
+        states.append(env.step(rng.randrange(len(states[-1].actions)))[0])
+        if env.ended:
+            states.append(env.reset()[0])
+    encoder = paper_encoder(PAPER).double()
+    cut = pool_of(states, PAPER)
+    found = encoder(cut.trees.batch(np.arange(len(cut.trees.sizes))))[1][cut.which[: len(states)]]
+    expected = encoder(collate(states, True))[1]
+    assert torch.allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_in_a_minibatch_an_action_past_the_cap_is_impossible_too():

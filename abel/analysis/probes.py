@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from abel.analysis.projection import pca, tsne
 
 MAX_POINTS = 500  # of a picture: exact t-SNE takes time and memory with the square
-RELU = (torch.relu, nn.functional.relu, Tensor.relu)
+RELU = (torch.relu, nn.functional.relu, Tensor.relu, Tensor.relu_)
 
 
 class WatchRelu(TorchFunctionMode):

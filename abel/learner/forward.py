@@ -147,10 +147,11 @@ def cut(
 ) -> tuple[list[Round], np.ndarray]:
     """The rounds, and the state that each node [U] has after the last."""
     found, state = [], tokens
+    own = scrambled(tokens + (1 << 32))  # a token's name is that of no state
     for _ in range(rounds):
         below = np.zeros(len(tokens), dtype=np.uint64)
         np.add.at(below, parent, scrambled(state)[child])  # in whatever order they come
-        names = scrambled(below + scrambled(tokens + 1))
+        names = scrambled(below + own)
         _, first, after = np.unique(names, return_index=True, return_inverse=True)
         edges = np.flatnonzero(first[after[parent]] == parent)  # of one node for each state
         rows = np.concatenate([tokens[first], len(TOKENS) + state[child[edges]]])
