@@ -3,6 +3,7 @@
 Random tests play a sample. `--times 10` has them play ten times as much of it.
 """
 
+import gc
 import sys
 from pathlib import Path
 
@@ -29,3 +30,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("slow"):
             item.add_marker("no_cover")
+
+
+def pytest_collection_finish() -> None:
+    # Full collections would go through millions of remembered expressions again and again.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 1000)

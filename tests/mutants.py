@@ -282,8 +282,8 @@ MUTANTS = [
         ("search past the episode's length", "if depth < config.max_steps:", "if True:"),
         (
             "budget off by one",
-            "while frontier and expansions < budget:",
-            "while frontier and expansions <= budget:",
+            "while frontier and expansions < budget and",
+            "while frontier and expansions <= budget and",
         ),
     ),
 ]

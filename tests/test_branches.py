@@ -104,11 +104,11 @@ def test_split_logarithms_are_apart_by_a_multiple_of_the_least_turn(text, rate, 
 
 
 def test_no_root_is_lost_on_random_equations():
-    assert [*map(str, attack(CONFIG, 8, 5, Counter()))] == []
+    assert [*map(str, attack(CONFIG, 3, 5, Counter()))] == []
 
 
 @pytest.mark.slow
-def test_no_root_is_lost_on_many_random_equations():
+def test_no_root_is_lost_on_many_random_equations(times):
     counts: Counter[str] = Counter()
-    assert [*map(str, attack(CONFIG, 150, 1, counts))] == []
-    assert sum(counts.values()) > 5000 and len(counts) > 25
+    assert [*map(str, attack(CONFIG, 40 * times, 1, counts))] == []
+    assert sum(counts.values()) > 1200 and len(counts) > 20

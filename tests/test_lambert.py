@@ -290,7 +290,10 @@ def played(text: str, steps: tuple[str, ...] = ()) -> tuple[Solution, list[Root]
         path = []
         for name in steps:
             observation = look(state, ROWS, cache)
-            index = [str(action) for action in observation.actions].index(name)
+            legal = [str(action) for action in observation.actions]
+            if name not in legal:  # on another branch than the one that was scripted
+                return Solution(equation, False, None, None, tuple(path), len(path))
+            index = legal.index(name)
             path.append((observation, index, state.form, None))
             state, _ = advance(state, observation.actions[index], cache)
         root = unwind(state.stack, state.rhs) if state.form.solved_form else None
