@@ -42,6 +42,12 @@ def test_the_other_side_of_a_cut_is_no_root_however_close(letter, size):
     assert not verify_root(abel.parse(f"x = {letter}sqrt(1 + {tiny})"), wrong)
 
 
+def test_the_witness_does_not_take_the_sine_of_what_has_millions_of_bits():
+    huge = sp.exp(sp.exp(Integer(16)))
+    with mpmath.workdps(30), pytest.raises(OverflowError):
+        audit.number_of(sp.sin(huge), {})
+
+
 @pytest.mark.parametrize("size", [60, 490, 1000])
 @pytest.mark.parametrize("letter", [Integer(1), a])
 def test_an_offset_that_no_fixed_number_of_digits_sees_decides_the_branch(letter, size):

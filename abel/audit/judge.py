@@ -53,6 +53,7 @@ FUNCTIONS = {
     sp.tan: mpmath.tan, sp.asin: mpmath.asin, sp.acos: mpmath.acos, sp.atan: mpmath.atan,
     sp.Abs: abs, sp.LambertW: lambda u, k=0: mpmath.lambertw(u, int(k)),
 }  # fmt: skip
+MOST_BITS = 1 << 16  # of a number that a function is taken of
 ATOMS = {sp.pi: lambda: +mpmath.mp.pi, sp.E: lambda: +mpmath.mp.e, sp.I: lambda: mpmath.mpc(0, 1)}
 
 
@@ -74,6 +75,8 @@ def number_of(expr: Expr, known: dict) -> Any:
     else:
         if expr.func in (sp.log, sp.LambertW):
             must_be_clear(args[0])
+        for arg in args:
+            must_be_moderate(arg)
         found = FUNCTIONS[expr.func](*args)
     if not mpmath.isfinite(found):  # mpmath has -inf for log(0)
         raise ZeroDivisionError
@@ -84,6 +87,12 @@ def number_of(expr: Expr, known: dict) -> Any:
 def must_be_clear(number: Any) -> None:
     """A divisor or the argument of a logarithm that may be 0 but for rounding tells nothing."""
     if number and abs(number) < mpmath.mpf(10) ** -(3 * mpmath.mp.dps // 4):
+        raise OverflowError
+
+
+def must_be_moderate(number: Any) -> None:
+    """For the sine of 2^5000000 mpmath would compute pi to as many digits."""
+    if number and mpmath.mag(number) > MOST_BITS:
         raise OverflowError
 
 
