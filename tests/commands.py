@@ -17,6 +17,7 @@ page leaves something open, as FILE, or the whole takes more than minutes. Exit 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -387,9 +388,19 @@ def set_up(homes: Path, name: str) -> Path:
     return home
 
 
+def store(path: Path, rows: list[dict[str, object]], origin: dict[str, object]) -> None:
+    """Write the table. What other calls found of commands that still stand on a page stays."""
+    found = {(row["home"], row["command"]): row for row in rows}
+    former = json.loads(path.read_text(encoding="utf-8"))["commands"] if path.exists() else []
+    kept = {(row["home"], row["command"]): row for row in former}
+    order = [(home, command) for home in HOMES for _, command in all_commands()]
+    merged = kept | found
+    write_json(path, {**origin, "commands": [merged[key] for key in order if key in merged]})
+
+
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.commands", description=__doc__)
-    parser.add_argument("--json", default="", help="file to write the table to")
+    parser.add_argument("--json", default="", help="file of the table; one there is added to")
     parser.add_argument("--only", default="", help="only commands with a match of this in them")
     parser.add_argument("--home", choices=HOMES, action="append", help="this one only")
     parser.add_argument("--homes", default="", help="folder of the two homes; kept, used again")
@@ -405,14 +416,14 @@ def main(argv: Sequence[str]) -> int:
                 if row is None:
                     continue
                 rows.append({"home": name, "page": page, **row})
+                if args.json:
+                    store(Path(args.json), rows, provenance(argv, []))
                 code, mark = row["code"], "" if fine(row) else "   FAILED"
                 print(f"{name:9}  {code}  {row['seconds']:6}  {row['ran']}{mark}", flush=True)
                 print(str(row.get("said", "")), end="", flush=True)
     failed = [row for row in rows if not fine(row)]
     ran = [row for row in rows if row["ran"] is not None]
     print(f"{len(ran) - len(failed)} of {len(ran)} commands did what the pages say")
-    if args.json:
-        write_json(Path(args.json), {"commands": rows, "provenance": provenance(argv, [])})
     return 1 if failed else 0
 
 
